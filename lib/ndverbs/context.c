@@ -15,6 +15,7 @@
 #include "ndverbs/qp.h"
 #include "ndverbs/query.h"
 #include "ndverbs/unlisted.h"
+#include "ndverbs/windows.h"
 
 /* What programs call through the context, by inline functions of their header. What is NULL fails
  * there with EOPNOTSUPP. */
@@ -30,6 +31,8 @@ fill_operations(struct verbs_context *v)
 	v->create_cq_ex = ndv_create_cq_ex;
 	v->create_qp_ex = ndv_create_qp_ex;
 	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	v->context.ops.alloc_mw = ndv_alloc_mw;
+	v->context.ops.dealloc_mw = ndv_dealloc_mw;
 	v->context.ops.poll_cq = ndv_poll_cq;
 	v->context.ops.req_notify_cq = ndv_req_notify_cq;
 	v->context.ops.post_send = ndv_post_send;

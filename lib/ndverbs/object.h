@@ -19,7 +19,7 @@ struct ndv_td;
 struct ndv_pd {
 	struct ibv_pd base;
 	struct nd_pd *nd;
-	uint32_t users;	       /* regions, queues, handles and parent domains of it; atomic */
+	uint32_t users; /* regions, windows, queues, handles and parent domains of it; atomic */
 	struct ndv_pd *within; /* of a parent domain: whose nd it has; else NULL */
 	struct ndv_td *td;     /* of a parent domain, or NULL */
 };
@@ -28,6 +28,11 @@ struct ndv_mr {
 	struct ibv_mr base;
 	struct nd_mr *nd;
 	unsigned int access; /* IBV_ACCESS_* */
+};
+
+struct ndv_mw {
+	struct ibv_mw base;
+	struct nd_mw *nd;
 };
 
 struct ndv_channel {

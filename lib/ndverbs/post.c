@@ -9,6 +9,7 @@
 #include "ndverbs/object.h"
 #include "ndverbs/post.h"
 #include "ndverbs/request.h"
+#include "shm/ndsh_op.h"
 
 static_assert(sizeof(struct ibv_sge) == sizeof(struct nd_sge) &&
 		      offsetof(struct ibv_sge, length) == offsetof(struct nd_sge, bytes) &&
@@ -21,9 +22,12 @@ sges_of(const struct ibv_sge *list)
 	return (const struct nd_sge *)(const void *)list;
 }
 
+/* Binds and invalidations have no SGEs, whatever the program says of some. */
 int
 ndv_post_filled(struct ndv_qp *qp, struct ndv_request *r, const struct ibv_sge *list, uint32_t n)
 {
+	if (ndsh_op_is_local(r->op))
+		n = 0;
 	if (qp->base.qp_type == IBV_QPT_UD)
 		return ndv_errno(nd_post_datagram(qp->nd, r->op, &r->wr, sges_of(list), n, r->how));
 	return ndv_errno(nd_post_request(qp->nd, r->op, &r->wr, sges_of(list), n, r->how));

@@ -58,6 +58,10 @@ fill_numbers(struct ibv_device_attr *attr, const struct nd_adapter *a)
 	attr->max_cq = (int)a->max_cqs - 1; /* one is that of the answers to registrations */
 	attr->max_srq = a->info.max_srq_depth != 0 ? (int)a->max_cqs : 0;
 	attr->max_mr = (int)a->max_mrs;
+	if (a->abi_minor < NDSH_MINOR_KEYED_WINDOWS)
+		return;
+	attr->max_mw = (int)a->max_mrs; /* in one table with regions */
+	attr->device_cap_flags |= IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 }
 
 int

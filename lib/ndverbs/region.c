@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ndclient/mem/region.h"
 #include "ndverbs/context.h"
 #include "ndverbs/errors.h"
 #include "ndverbs/region.h"
 #include "ndverbs/object.h"
 
-/* Rights of which the second part has no meaning here: MW_BIND gives nothing by itself, memory of
- * huge pages is as any other. Bits of the optional range may always be ignored. */
+/* Memory of huge pages is as any other. Bits of the optional range may always be ignored. */
 #define RIGHTS                                                                                     \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
 		IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB |               \
@@ -34,7 +34,23 @@ ndv_region_flags(unsigned int access, uint32_t *flags)
 		*flags |= ND_MR_FLAG_ALLOW_REMOTE_READ;
 	if (access & IBV_ACCESS_REMOTE_ATOMIC)
 		*flags |= ND_MR_FLAG_ALLOW_REMOTE_ATOMIC;
+	if (access & IBV_ACCESS_MW_BIND)
+		*flags |= ND_MR_FLAG_ALLOW_WINDOWS;
 	return 0;
+}
+
+bool
+ndv_window_rights(unsigned int access, uint32_t *rights)
+{
+	*rights = 0;
+	if (access & IBV_ACCESS_REMOTE_READ)
+		*rights |= NDSH_ACCESS_REMOTE_READ;
+	if (access & IBV_ACCESS_REMOTE_WRITE)
+		*rights |= NDSH_ACCESS_REMOTE_WRITE;
+	if (access & IBV_ACCESS_REMOTE_ATOMIC)
+		*rights |= NDSH_ACCESS_REMOTE_ATOMIC;
+	return (access & ~(unsigned int)(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+					 IBV_ACCESS_REMOTE_ATOMIC)) == 0;
 }
 
 /* Memory that is not there is EFAULT in verbs. */
@@ -107,11 +123,20 @@ ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
 }
 
+/* W-MEM-03: the daemon knows whether windows are bound to it. */
+static bool
+is_busy(struct nd_mr *mr)
+{
+	return nd_mr_deregister(mr, NULL) == ND_DEVICE_BUSY;
+}
+
 int
 ibv_dereg_mr(struct ibv_mr *base)
 {
 	struct ndv_mr *mr = (struct ndv_mr *)base;
 
+	if (is_busy(mr->nd))
+		return EBUSY;
 	(void)nd_mr_close(mr->nd);
 	ndv_unuse(&ndv_pd(base->pd)->users);
 	free(mr);
@@ -155,6 +180,10 @@ ibv_rereg_mr(
 		access = (int)mr->access;
 	if (err == 0)
 		err = register_memory(&after, ndv_pd(pd), addr, length, (unsigned int)access);
+	if (err == 0 && is_busy(before)) {
+		(void)nd_mr_close(after);
+		err = EBUSY;
+	}
 	if (err != 0) {
 		errno = err;
 		return IBV_REREG_MR_ERR_INPUT;

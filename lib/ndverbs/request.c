@@ -2,11 +2,12 @@
 #include <errno.h>
 
 #include "ndclient/ud/ah.h"
+#include "ndverbs/region.h"
 #include "ndverbs/request.h"
 #include "shm/ndsh_op.h"
 
 static const struct {
-	int op; /* -1: not to be had */
+	enum ndsh_op op;
 	bool takes_inline, solicits;
 } operations[] = {
 	[IBV_WR_RDMA_WRITE] = {NDSH_OP_WRITE, true, false},
@@ -16,8 +17,8 @@ static const struct {
 	[IBV_WR_RDMA_READ] = {NDSH_OP_READ, false, false},
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = {NDSH_OP_CMP_SWAP, false, false},
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {NDSH_OP_FETCH_ADD, false, false},
-	[IBV_WR_LOCAL_INV] = {-1, false, false},
-	[IBV_WR_BIND_MW] = {-1, false, false},
+	[IBV_WR_LOCAL_INV] = {NDSH_OP_INVALIDATE, false, false},
+	[IBV_WR_BIND_MW] = {NDSH_OP_BIND, false, false},
 	[IBV_WR_SEND_WITH_INV] = {NDSH_OP_SEND_INV, true, true},
 };
 
@@ -42,12 +43,12 @@ int
 ndv_request_begin(const struct ndv_qp *qp, enum ibv_wr_opcode op, uint64_t id,
 	unsigned int send_flags, struct ndv_request *r)
 {
-	if (op >= sizeof(operations) / sizeof(operations[0]) || operations[op].op < 0)
+	if (op >= sizeof(operations) / sizeof(operations[0]))
 		return EOPNOTSUPP;
 	if (qp->base.qp_type == IBV_QPT_UD && op != IBV_WR_SEND && op != IBV_WR_SEND_WITH_IMM)
 		return EINVAL;
 	*r = (struct ndv_request){
-		.op = (enum ndsh_op)operations[op].op,
+		.op = operations[op].op,
 		.how = flags_of(qp, op, send_flags),
 		.wr = {.context = id},
 	};
@@ -62,6 +63,26 @@ ndv_request_address(
 		return EINVAL;
 	r->wr.rkey = ((const struct ndv_ah *)ah)->nd->token;
 	r->wr.raddr = NDSH_UD_RADDR(remote_qpn & 0xffffff, remote_qkey);
+	return 0;
+}
+
+/* Of the region's rights, and whether the window is free, the daemon judges when the bind's turn
+ * comes. The key must be one that the window can have, or the bind would be of another one. */
+int
+ndv_request_bind(struct ndv_request *r, const struct ibv_mw *mw, uint32_t rkey,
+	const struct ibv_mw_bind_info *info)
+{
+	uint32_t access;
+
+	if (mw == NULL || mw->type != IBV_MW_TYPE_2 || info->mr == NULL)
+		return EINVAL;
+	if ((rkey ^ mw->rkey) >> NDSH_MW_CHOSEN_BITS != 0 ||
+		!ndv_window_rights(info->mw_access_flags, &access))
+		return EINVAL;
+	r->wr.raddr = info->addr;
+	r->wr.rkey = rkey;
+	r->wr.arg[0] = info->length;
+	r->wr.arg[1] = access | (uint64_t)info->mr->lkey << 32;
 	return 0;
 }
 
@@ -94,8 +115,11 @@ fill_operands(const struct ndv_qp *qp, const struct ibv_send_wr *wr, struct ndv_
 			r, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
 	if (ndsh_op_is_atomic(r->op)) {
 		fill_atomic(wr, r);
-	} else if (r->op == NDSH_OP_SEND_INV) {
+	} else if (r->op == NDSH_OP_SEND_INV || r->op == NDSH_OP_INVALIDATE) {
 		r->wr.rkey = wr->invalidate_rkey;
+	} else if (r->op == NDSH_OP_BIND) {
+		return ndv_request_bind(
+			r, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 	} else if (r->op == NDSH_OP_READ || r->op == NDSH_OP_WRITE || r->op == NDSH_OP_WRITE_IMM) {
 		r->wr.raddr = wr->wr.rdma.remote_addr;
 		r->wr.rkey = wr->wr.rdma.rkey;

@@ -32,9 +32,12 @@ struct ndv_wr {
 };
 
 #define OPERATION(op) (1ull << (op))
-static_assert(IBV_QP_EX_WITH_SEND_WITH_INV == OPERATION(IBV_WR_SEND_WITH_INV) &&
-		      IBV_QP_EX_WITH_RDMA_WRITE == OPERATION(IBV_WR_RDMA_WRITE) &&
-		      IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD == OPERATION(IBV_WR_ATOMIC_FETCH_AND_ADD),
+static_assert(
+	IBV_QP_EX_WITH_SEND_WITH_INV == OPERATION(IBV_WR_SEND_WITH_INV) &&
+		IBV_QP_EX_WITH_RDMA_WRITE == OPERATION(IBV_WR_RDMA_WRITE) &&
+		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD == OPERATION(IBV_WR_ATOMIC_FETCH_AND_ADD) &&
+		IBV_QP_EX_WITH_LOCAL_INV == OPERATION(IBV_WR_LOCAL_INV) &&
+		IBV_QP_EX_WITH_BIND_MW == OPERATION(IBV_WR_BIND_MW),
 	"a bit for each operation");
 
 uint64_t
@@ -46,7 +49,8 @@ ndv_wr_operations(enum ibv_qp_type type)
 		return sends;
 	return sends | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_WRITE |
 	       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
-	       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+	       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+	       IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;
 }
 
 static struct ndv_qp *
@@ -165,6 +169,23 @@ wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, __b
 {
 	begin_remote(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr);
 	qp_of(ex)->wr->request.wr.imm = imm;
+}
+
+static void
+wr_bind_mw(
+	struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+	struct ndv_wr *w = qp_of(ex)->wr;
+
+	(void)begin_request(ex, IBV_WR_BIND_MW);
+	if (w->error == 0)
+		w->error = ndv_request_bind(&w->request, mw, rkey, info);
+}
+
+static void
+wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	begin_request(ex, IBV_WR_LOCAL_INV)->rkey = rkey;
 }
 
 static void
@@ -288,6 +309,8 @@ fill_calls(struct ibv_qp_ex *ex)
 	ex->wr_start = wr_start;
 	ex->wr_complete = wr_complete;
 	ex->wr_abort = wr_abort;
+	ex->wr_bind_mw = wr_bind_mw;
+	ex->wr_local_inv = wr_local_inv;
 	ex->wr_rdma_write = wr_rdma_write;
 	ex->wr_rdma_write_imm = wr_rdma_write_imm;
 	ex->wr_rdma_read = wr_rdma_read;

@@ -91,6 +91,15 @@ modify_to(struct ibv_qp *qp, struct ibv_qp_attr *a, enum ibv_qp_state state, int
 void
 rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number)
 {
+	union ibv_gid gid;
+
+	WANT(ibv_query_gid(r->context, 1, 0, &gid) == 0);
+	rig_connect_to(qp, number, &gid);
+}
+
+void
+rig_connect_to(struct ibv_qp *qp, uint32_t number, const union ibv_gid *gid)
+{
 	struct ibv_qp_attr a = {.port_num = 1,
 		.qp_access_flags = RIG_ALL,
 		.path_mtu = IBV_MTU_1024,
@@ -103,9 +112,8 @@ rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number)
 		.timeout = 14,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
-		.ah_attr = {.is_global = 1, .port_num = 1, .grh.hop_limit = 64}};
+		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = *gid, .hop_limit = 64}}};
 
-	WANT(ibv_query_gid(r->context, 1, 0, &a.ah_attr.grh.dgid) == 0);
 	modify_to(qp, &a, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	modify_to(qp, &a, IBV_QPS_RTR,
 		IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |

@@ -41,6 +41,8 @@ void rig_open_extended(struct rig *r, uint32_t flags);
 struct ibv_qp *rig_make_qp(struct rig *r, int signal_all);
 /* To RTS, towards the queue pair of that number. Each step must succeed. */
 void rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number);
+/* The same, where that queue pair may be another device's. */
+void rig_connect_to(struct ibv_qp *qp, uint32_t number, const union ibv_gid *gid);
 void rig_connect(struct rig *r);
 /* Destroys everything; each call must succeed. */
 void rig_close(struct rig *r);

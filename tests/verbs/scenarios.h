@@ -36,6 +36,12 @@ void run_domains(void);
 void run_numbers(void);
 /* regions.c */
 void run_rereg(void);
+/* windows.c */
+void run_windows(void);
+void run_windows_peer(void);
+void run_windows_refused(void);
+void run_windows_denied(void);
+void run_windows_batches(void);
 /* ends.c */
 void run_destroyed(void);
 void run_busy(void);

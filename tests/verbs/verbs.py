@@ -22,6 +22,7 @@ class VerbsBuild(Build):
             raise Skip("no-programs")
         self.ndd_verbs = program(self.folder, "app/ndd-verbs/ndd-verbs")
         self.verbtest = program(self.folder, "tests/verbs/verbtest")
+        self.windowtest = program(self.folder, "tests/verbs/windowtest")
         self.mpi_exchange = os.path.join(self.folder, "tests/verbs/mpi_exchange")  # where Open MPI is installed
 
     def cmtest(self):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ndclient/face/flags.h"
 
+#include "ndclient/mem/region.h"
+
 uint32_t
 nd_region_access(uint32_t flags)
 {
@@ -14,6 +16,8 @@ nd_region_access(uint32_t flags)
 		access |= NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_LOCAL_WRITE;
 	if (flags & (ND_MR_FLAG_ALLOW_REMOTE_ATOMIC & ~ND_MR_FLAG_ALLOW_LOCAL_WRITE))
 		access |= NDSH_ACCESS_REMOTE_ATOMIC | NDSH_ACCESS_LOCAL_WRITE;
+	if (flags & ND_MR_FLAG_ALLOW_WINDOWS)
+		access |= NDSH_ACCESS_WINDOW_BIND;
 	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
 }
 

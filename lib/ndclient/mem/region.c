@@ -21,7 +21,8 @@
 #define MR_FLAGS                                                                                   \
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
 		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
-		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT)
+		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT |      \
+		ND_MR_FLAG_ALLOW_WINDOWS)
 
 #define ADOPTION_FLAGS (ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT)
 

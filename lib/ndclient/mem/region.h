@@ -14,6 +14,9 @@
 
 struct nd_mw;
 
+/* Beside ND_MR_FLAG_* for nd_mr_register(): windows of nd_mw_create_keyed() may be bound to it. */
+#define ND_MR_FLAG_ALLOW_WINDOWS 0x00080000u
+
 /* CHANGING: the daemon was asked to register or deregister it. */
 enum nd_mr_state { ND_MR_IDLE, ND_MR_CHANGING, ND_MR_REGISTERED };
 

@@ -292,23 +292,17 @@ window_destroy(struct nd_object *o)
 
 const struct nd_class nd_mw_class = {.stop = window_stop, .destroy = window_destroy};
 
-nd_status
-nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
+static nd_status
+window_make(struct nd_pd *pd, enum ndsh_mw_type type, struct nd_mw **out)
 {
-	struct ndsh_mw_create m = {.h.type = NDSH_MSG_MW_CREATE};
+	struct ndsh_mw_create m = {
+		.h.type = NDSH_MSG_MW_CREATE, .pd = pd->id, .type = (uint32_t)type};
 	struct ndsh_mw_create_reply reply;
-	struct nd_mw *mw;
+	struct nd_mw *mw = calloc(1, sizeof(*mw));
 	nd_status st;
 
-	if (pd == NULL || out == NULL)
-		return ND_INVALID_PARAMETER;
-	*out = NULL;
-	if (pd->adapter->abi_minor < NDSH_MINOR_WINDOWS)
-		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for memory windows");
-	mw = calloc(1, sizeof(*mw));
 	if (mw == NULL)
 		return ND_NO_MEMORY;
-	m.pd = pd->id;
 	st = nd_control_call(pd->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
 	if (st != ND_SUCCESS) {
 		free(mw);
@@ -317,10 +311,34 @@ nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
 	mw->pd = pd;
 	mw->id = reply.mw;
 	mw->slot = reply.slot;
-	mw->secret = reply.secret;
+	if (type == NDSH_MW_DERIVED)
+		mw->secret = reply.secret;
+	else
+		mw->token = (uint32_t)reply.secret;
 	window_enlist(mw);
 	*out = mw;
 	return ND_SUCCESS;
+}
+
+nd_status
+nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
+{
+	if (pd == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	if (pd->adapter->abi_minor < NDSH_MINOR_WINDOWS)
+		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for memory windows");
+	return window_make(pd, NDSH_MW_DERIVED, out);
+}
+
+/* An older daemon would make one with derived tokens. */
+nd_status
+nd_mw_create_keyed(struct nd_pd *pd, enum ndsh_mw_type type, struct nd_mw **out)
+{
+	if (pd->adapter->abi_minor < NDSH_MINOR_KEYED_WINDOWS)
+		return nd_fail(
+			ND_NOT_SUPPORTED, "this daemon is too old for verbs' memory windows");
+	return window_make(pd, type, out);
 }
 
 nd_status

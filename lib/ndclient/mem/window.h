@@ -31,6 +31,11 @@ struct nd_mw { /* guarded by nd_adapter.windows_lock */
 
 extern const struct nd_class nd_mw_class;
 
+/* One whose tokens end as the caller likes (enum ndsh_mw_type). Its first is in token, which opens
+ * nothing. The daemon alone knows whether it is bound: it is bound without nd_mw_bind(), and
+ * nd_mr_is_bound() does not see it. */
+nd_status nd_mw_create_keyed(struct nd_pd *pd, enum ndsh_mw_type type, struct nd_mw **mw);
+
 /* Bind the window, as far as this side is concerned, and give it the token of its next generation.
  * False: it is bound (R-MW-01). */
 bool nd_mw_bind(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
+#include "ndclient/mem/region.h"
 #include "ndverbs/attributes.h"
 #include "ndverbs/errors.h"
 #include "ndverbs/query.h"
@@ -158,6 +159,8 @@ Test(ndverbs_attributes, rights_of_regions)
 	cr_expect(eq(i32,
 		ndv_region_flags(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC, &flags), 0));
 	cr_expect(eq(u32, flags, ND_MR_FLAG_ALLOW_REMOTE_ATOMIC));
+	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_MW_BIND, &flags), 0));
+	cr_expect(eq(u32, flags, ND_MR_FLAG_ALLOW_WINDOWS));
 	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_RELAXED_ORDERING, &flags), 0));
 	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_REMOTE_WRITE, &flags), EINVAL));
 	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_REMOTE_ATOMIC, &flags), EINVAL));

@@ -165,10 +165,71 @@ Test(ndverbs_requests, operands)
 	cr_expect(eq(u32, r.wr.imm, 9));
 }
 
+static struct ibv_mw window = {.rkey = 0x12345678, .type = IBV_MW_TYPE_2};
+static struct ibv_mr region = {.lkey = 0xabcdef01};
+
+Test(ndverbs_requests, binds_and_invalidations)
+{
+	const unsigned int all =
+		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_FENCE | IBV_SEND_INLINE | IBV_SEND_SOLICITED,
+		.bind_mw = {&window, 0x123456ff, {&region, 0x7000, 0x100000001, all}}};
+	struct ndv_request r;
+
+	cr_assert(eq(i32, ndv_request_of(&connected, &wr, &r), 0));
+	cr_expect(eq(i32, r.op, NDSH_OP_BIND));
+	cr_expect(eq(u32, r.how, NDSH_WRF_SILENT | NDSH_WRF_FENCE));
+	cr_expect(eq(u64, r.wr.raddr, 0x7000));
+	cr_expect(eq(u32, r.wr.rkey, 0x123456ff));
+	cr_expect(eq(u64, r.wr.arg[0], 0x100000001));
+	cr_expect(eq(u64, r.wr.arg[1],
+		0xabcdef01ull << 32 | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+			NDSH_ACCESS_REMOTE_ATOMIC));
+	wr = (struct ibv_send_wr){.opcode = IBV_WR_LOCAL_INV,
+		.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
+		.invalidate_rkey = 77};
+	cr_assert(eq(i32, ndv_request_of(&connected, &wr, &r), 0));
+	cr_expect(eq(i32, r.op, NDSH_OP_INVALIDATE));
+	cr_expect(zero(u32, r.how));
+	cr_expect(eq(u32, r.wr.rkey, 77));
+}
+
+static int
+bind_of(struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr, unsigned int access)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_BIND_MW, .bind_mw = {mw, rkey, {mr, 0, 1, access}}};
+	struct ndv_request r;
+
+	return ndv_request_of(&connected, &wr, &r);
+}
+
+Test(ndverbs_requests, binds_that_are_refused)
+{
+	struct ibv_mw other = {.rkey = 0x12345678, .type = IBV_MW_TYPE_1};
+
+	cr_expect(eq(i32, bind_of(&window, window.rkey, &region, 0), 0));
+	cr_expect(eq(i32, bind_of(NULL, window.rkey, &region, 0), EINVAL));
+	cr_expect(eq(i32, bind_of(&window, window.rkey, NULL, 0), EINVAL));
+	cr_expect(eq(i32, bind_of(&other, other.rkey, &region, 0), EINVAL), "not by a post");
+	for (unsigned bit = 0; bit < 32; bit++) {
+		bool right = 1u << bit == IBV_ACCESS_REMOTE_READ ||
+			     1u << bit == IBV_ACCESS_REMOTE_WRITE ||
+			     1u << bit == IBV_ACCESS_REMOTE_ATOMIC;
+
+		cr_expect(eq(i32, bind_of(&window, window.rkey ^ 1u << bit, &region, 0),
+				  bit < 8 ? 0 : EINVAL),
+			"key's bit %u", bit);
+		cr_expect(eq(i32, bind_of(&window, window.rkey, &region, 1u << bit),
+				  right ? 0 : EINVAL),
+			"right %u", bit);
+	}
+}
+
 Test(ndverbs_requests, what_is_refused)
 {
-	const enum ibv_wr_opcode ops[] = {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_TSO,
-		IBV_WR_DRIVER1, (enum ibv_wr_opcode)99};
+	const enum ibv_wr_opcode ops[] = {IBV_WR_TSO, IBV_WR_DRIVER1, (enum ibv_wr_opcode)99};
 	const struct ndv_qp datagrams = {.base.qp_type = IBV_QPT_UD};
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 	struct ndv_request r;

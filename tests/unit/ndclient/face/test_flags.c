@@ -4,6 +4,7 @@
 #include <criterion/new/assert.h>
 
 #include "ndclient/face/flags.h"
+#include "ndclient/mem/region.h"
 
 #define LOCAL_WRITE  NDSH_ACCESS_LOCAL_WRITE
 #define REMOTE_READ  NDSH_ACCESS_REMOTE_READ
@@ -19,6 +20,7 @@ Test(ndclient_flags, R_MR_03_rights_of_a_region)
 		u32, nd_region_access(ND_MR_FLAG_ALLOW_REMOTE_WRITE), REMOTE_WRITE | LOCAL_WRITE));
 	cr_expect(eq(u32, nd_region_access(ND_MR_FLAG_ALLOW_REMOTE_ATOMIC),
 		NDSH_ACCESS_REMOTE_ATOMIC | LOCAL_WRITE));
+	cr_expect(eq(u32, nd_region_access(ND_MR_FLAG_ALLOW_WINDOWS), NDSH_ACCESS_WINDOW_BIND));
 }
 
 Test(ndclient_flags, a_sink_of_reads_has_no_right_of_its_own)

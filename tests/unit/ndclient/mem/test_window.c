@@ -54,6 +54,18 @@ Test(ndclient_window, R_MW_06_the_token_is_known_when_the_bind_returns)
 	window_bench_drop(b);
 }
 
+/* It would make a window whose tokens are not the program's to choose. */
+Test(ndclient_window, an_older_daemon_has_no_windows_with_chosen_tokens)
+{
+	struct window_bench *b = window_bench_make();
+	struct nd_mw *mw = NULL;
+
+	b->a->abi_minor = NDSH_MINOR_KEYED_WINDOWS - 1;
+	cr_expect(eq(i32, nd_mw_create_keyed(&b->pd, NDSH_MW_TYPE_2, &mw), ND_NOT_SUPPORTED));
+	cr_expect(zero(ptr, mw));
+	window_bench_drop(b);
+}
+
 /* checks R-MW-04[1,2,4], R-MW-05[1], R-MW-13[2] */
 Test(ndclient_window, R_MW_04_rights)
 {

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory windows, as programs call for them by the context. */
+#ifndef NDV_WINDOWS_H
+#define NDV_WINDOWS_H
+
+#include <infiniband/verbs.h>
+
+struct ibv_mw *ndv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+/* One that is bound as well. */
+int ndv_dealloc_mw(struct ibv_mw *mw);
+
+#endif
