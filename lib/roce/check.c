@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
+#include "roce/mem/mw.h"
 #include "roce/qp/check.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/check.h"
@@ -281,6 +282,7 @@ shard_check_wakeups(const struct roce_shard *s)
 
 struct tally {
 	uint32_t qps, timers, waiting, mrs, mws, cqs, srqs, pds, pd_users;
+	uint32_t bound, counted; /* windows: by themselves, by their regions */
 };
 
 static struct tally
@@ -296,6 +298,8 @@ shard_tally(const struct roce_shard *s)
 	for (uint32_t i = 0; i < s->cfg.max_mrs; i++) {
 		t.mrs += s->mrs[i].kind != ROCE_MR_FREE;
 		t.mws += s->mrs[i].kind == ROCE_MR_WINDOW;
+		t.bound += s->mrs[i].kind == ROCE_MR_WINDOW && roce_mw_is_bound(&s->mrs[i]);
+		t.counted += s->mrs[i].kind == ROCE_MR_REGION ? s->mrs[i].windows : 0;
 	}
 	for (uint32_t i = 0; i < s->cfg.max_cqs; i++)
 		t.cqs += s->cqs[i].used;
@@ -322,6 +326,8 @@ shard_check_usage(const struct roce_shard *s)
 		return "waiting is not the number of queue pairs with a deadline";
 	if (t.mrs != u->mrs || t.mws != u->mws)
 		return "usage.mrs or usage.mws is not the number of regions or windows";
+	if (t.bound != t.counted)
+		return "regions count other windows than are bound";
 	if (t.cqs != u->cqs || t.srqs != u->srqs)
 		return "usage.cqs or usage.srqs is not the number of queues";
 	if (t.pds != u->pds || t.pds + s->pd_free_count != s->cfg.max_pds)

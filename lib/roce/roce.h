@@ -286,7 +286,8 @@ struct roce_mr *roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot
 /*
  * The same with tokens whose last NDSH_MW_CHOSEN_BITS the client chooses at each BIND. The others
  * are always those of *token, which opens nothing. Such a window is bound to regions with the right
- * WINDOW_BIND alone, and may grant atomics. type: enum ndsh_mw_type, not DERIVED.
+ * WINDOW_BIND alone, and may grant atomics. type: enum ndsh_mw_type, not DERIVED; one of TYPE_1 has
+ * no queue pair, and outlives those that it was bound through.
  */
 struct roce_mr *roce_mw_create_keyed(
 	struct roce_shard *s, uint32_t pd, uint32_t type, uint32_t *token);

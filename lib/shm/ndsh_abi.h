@@ -105,10 +105,15 @@
  * generation 0; its remote token is of the registration's generation. */
 #define NDSH_TOKEN_KEY_BITS 14u
 
-/* Windows, all of type 2B: whose the last bits of the token are that a BIND gives. */
+/*
+ * Windows. DERIVED is of type 2B as TYPE_2: bound through one queue pair, for its peer, until it is
+ * invalidated. TYPE_1 is for the peers of all queue pairs of its domain, bound again while it is
+ * bound, unbound by a BIND of 0 bytes, and never invalidated.
+ */
 enum ndsh_mw_type {
-	NDSH_MW_DERIVED = 0, /* none are the client's: ndsh_window_token() */
-	NDSH_MW_TYPE_2 = 2,  /* NDSH_MW_CHOSEN_BITS of them, as in verbs; the others stay */
+	NDSH_MW_DERIVED = 0, /* each BIND's token follows from a secret: ndsh_window_token() */
+	NDSH_MW_TYPE_1 = 1,  /* the client chooses NDSH_MW_CHOSEN_BITS of it, the others stay */
+	NDSH_MW_TYPE_2 = 2,  /* the same */
 };
 #define NDSH_MW_CHOSEN_BITS 8u
 

@@ -61,7 +61,7 @@ mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if (pd == NULL)
 		return NDSH_ERR_INVALID_ID;
-	if (m->type != NDSH_MW_DERIVED && m->type != NDSH_MW_TYPE_2)
+	if (m->type > NDSH_MW_TYPE_2)
 		return NDSH_ERR_INVALID_PARAMETER;
 	c.mw = calloc(1, sizeof(*c.mw));
 	if (c.mw == NULL)

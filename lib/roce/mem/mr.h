@@ -30,7 +30,7 @@ struct roce_mr {
 	uint32_t key;
 	uint32_t pd;
 	uint32_t binder; /* windows: only the peer of this life of a queue pair may come (mw.h); 0:
-			    not bound */
+			    not bound, or of type 1 */
 	uint8_t access;	 /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: no access at all */
 	uint8_t kind;	 /* enum roce_mr_kind */
 	/* As access, of memory that the host has no pointer to: then access is 0, and requests for

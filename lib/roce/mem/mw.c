@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory windows of type 2B (IBTA volume 1, chapter 10): rights to a part of a region that the peer
- * of one queue pair has for a while. The table holds for a bound window all that roce_mr_access()
- * asks for; its region counts it, its queue pair lists it.
+ * Memory windows of types 2B and 1 (IBTA volume 1, chapter 10): rights to a part of a region that
+ * the peer of one queue pair, or of each one of the domain, has for a while. The table holds for a
+ * bound window all that roce_mr_access() asks for; its region counts it, and if it is of type 2B
+ * its queue pair lists it.
  */
 #include "roce/mem/mw.h"
 
@@ -102,9 +103,10 @@ windows_of(const struct roce_shard *s, uint32_t binder)
 static void
 mw_unbind(struct roce_shard *s, struct roce_mr *mw)
 {
-	struct roce_windows *v = windows_of(s, mw->binder);
-
-	roce_mr_ring_remove(s, &v->ring, mw);
+	if (mw->type == NDSH_MW_TYPE_1)
+		mw->bytes = 0;
+	else
+		roce_mr_ring_remove(s, &windows_of(s, mw->binder)->ring, mw);
 	mw->access = 0;
 	mw->rights = 0;
 	mw->binder = 0;
@@ -135,7 +137,7 @@ void
 roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw)
 {
 	roce_assert(index_of(s, mw) < s->cfg.max_mrs && mw->kind == ROCE_MR_WINDOW);
-	if (mw->binder != 0)
+	if (roce_mw_is_bound(mw))
 		mw_unbind(s, mw);
 	s->usage.mws--;
 	roce_mr_give(s, mw);
@@ -193,25 +195,12 @@ judge_token(const struct roce_shard *s, const struct roce_mr *mw, const struct r
 	return ROCE_BIND_OK;
 }
 
-/* Whether the slot is a window of this PD, and free, may change without the client's knowledge: a
- * request that finds it otherwise fails. */
-enum roce_bind_result
-roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
+/* Of a region that permits it. */
+static void
+mw_open(struct roce_shard *s, struct roce_mr *mw, struct roce_mr *region, const struct roce_wqe *w)
 {
 	const struct roce_bind *b = &w->bind;
-	struct roce_mr *mw = roce_mr_slot(s, w->rkey), *region = roce_mr_slot(s, b->region);
-	enum roce_bind_result token;
 
-	if (mw == NULL || mw->kind != ROCE_MR_WINDOW || mw->pd != qp->pd)
-		return ROCE_BIND_REFUSED;
-	token = judge_token(s, mw, w);
-	if (token != ROCE_BIND_OK)
-		return token;
-	unbind_for_lives(s, qp);
-	if (is_let_go(s, mw))
-		mw_unbind(s, mw);
-	if (mw->binder != 0 || region == NULL || !region_permits(region, mw, qp, w))
-		return ROCE_BIND_REFUSED;
 	mw->generation = b->generation;
 	mw->key = w->rkey;
 	mw->va = w->raddr;
@@ -223,14 +212,69 @@ roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 		mw->host = region->host + (w->raddr - region->va);
 		mw->access = (uint8_t)b->access;
 	}
-	mw->binder = qp->binder;
 	mw->region = index_of(s, region);
 	region->windows++;
-	roce_mr_ring_add(s, &windows_of(s, qp->binder)->ring, mw);
-	return ROCE_BIND_OK;
 }
 
-/* W-INV-02: never what belongs to another queue pair. */
+/* Type 2B: it must be free, and is the queue pair's. */
+static bool
+bind_to_qp(struct roce_shard *s, struct roce_mr *mw, struct roce_mr *region, struct roce_qp *qp,
+	const struct roce_wqe *w)
+{
+	unbind_for_lives(s, qp);
+	if (is_let_go(s, mw))
+		mw_unbind(s, mw);
+	if (mw->binder != 0 || region == NULL || !region_permits(region, mw, qp, w))
+		return false;
+	mw_open(s, mw, region, w);
+	mw->binder = qp->binder;
+	roce_mr_ring_add(s, &windows_of(s, qp->binder)->ring, mw);
+	return true;
+}
+
+/* Type 1 (W-MEM-04): it has another key each time, also when no bytes unbind it. A bind that is
+ * refused leaves it as it is. */
+static bool
+bind_to_domain(struct roce_shard *s, struct roce_mr *mw, struct roce_mr *region,
+	const struct roce_qp *qp, const struct roce_wqe *w)
+{
+	bool unbinds = w->bind.bytes == 0;
+
+	if (w->rkey == mw->key)
+		return false;
+	if (!unbinds && (region == NULL || !region_permits(region, mw, qp, w)))
+		return false;
+	if (roce_mw_is_bound(mw))
+		mw_unbind(s, mw);
+	if (unbinds)
+		mw->key = w->rkey;
+	else
+		mw_open(s, mw, region, w);
+	return true;
+}
+
+/* Whether the slot is a window of this PD, and free, may change without the client's knowledge: a
+ * request that finds it otherwise fails. */
+enum roce_bind_result
+roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
+{
+	struct roce_mr *mw = roce_mr_slot(s, w->rkey), *region = roce_mr_slot(s, w->bind.region);
+	enum roce_bind_result token;
+	bool bound;
+
+	if (mw == NULL || mw->kind != ROCE_MR_WINDOW || mw->pd != qp->pd)
+		return ROCE_BIND_REFUSED;
+	token = judge_token(s, mw, w);
+	if (token != ROCE_BIND_OK)
+		return token;
+	if (mw->type == NDSH_MW_TYPE_1)
+		bound = bind_to_domain(s, mw, region, qp, w);
+	else
+		bound = bind_to_qp(s, mw, region, qp, w);
+	return bound ? ROCE_BIND_OK : ROCE_BIND_REFUSED;
+}
+
+/* W-INV-02: never what belongs to another queue pair, or to none. */
 bool
 roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 {

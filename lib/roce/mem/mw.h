@@ -26,6 +26,13 @@ struct roce_windows {
 
 enum roce_bind_result { ROCE_BIND_OK, ROCE_BIND_REFUSED, ROCE_BIND_BREACH };
 
+/* Windows of type 1 have no binder. */
+static inline bool
+roce_mw_is_bound(const struct roce_mr *mw)
+{
+	return mw->type == NDSH_MW_TYPE_1 ? mw->bytes != 0 : mw->binder != 0;
+}
+
 /* Carry out the BIND w. */
 enum roce_bind_result roce_mw_bind(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w);

@@ -119,6 +119,7 @@ Test(shard_check, counters)
 		"usage.mrs or usage.mws is not the number of regions or windows");
 	EXPECT(s, s->usage.mws, 1,
 		"usage.mrs or usage.mws is not the number of regions or windows");
+	EXPECT(s, p->side[1].mr->windows, 1, "regions count other windows than are bound");
 	EXPECT(s, s->usage.cqs, 0, "usage.cqs or usage.srqs is not the number of queues");
 	EXPECT(s, s->usage.srqs, 0, "usage.cqs or usage.srqs is not the number of queues");
 	EXPECT(s, s->usage.pds, 0, "usage.pds is not the number of protection domains");

@@ -214,7 +214,8 @@ Test(classes, windows_have_a_type)
 
 	m.pd = make(r, client, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
 	for (m.type = 0; m.type < 40; m.type++) {
-		int32_t wanted = m.type == NDSH_MW_DERIVED || m.type == NDSH_MW_TYPE_2
+		int32_t wanted = m.type == NDSH_MW_DERIVED || m.type == NDSH_MW_TYPE_1 ||
+						 m.type == NDSH_MW_TYPE_2
 					 ? NDSH_OK
 					 : NDSH_ERR_INVALID_PARAMETER;
 
@@ -224,7 +225,7 @@ Test(classes, windows_have_a_type)
 	}
 	m.type = UINT32_MAX;
 	cr_expect(eq(i32, ndd_rig_ask(r, client, &m, &reply), NDSH_ERR_INVALID_PARAMETER));
-	cr_expect(eq(u32, s->mws.used, 2));
+	cr_expect(eq(u32, s->mws.used, 3));
 }
 
 /* A call of the lcore for each of them would keep the control thread waiting for as many turns. */
