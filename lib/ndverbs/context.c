@@ -32,6 +32,7 @@ fill_operations(struct verbs_context *v)
 	v->create_qp_ex = ndv_create_qp_ex;
 	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	v->context.ops.alloc_mw = ndv_alloc_mw;
+	v->context.ops.bind_mw = ndv_bind_mw;
 	v->context.ops.dealloc_mw = ndv_dealloc_mw;
 	v->context.ops.poll_cq = ndv_poll_cq;
 	v->context.ops.req_notify_cq = ndv_req_notify_cq;

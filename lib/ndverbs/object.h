@@ -31,7 +31,7 @@ struct ndv_mr {
 };
 
 struct ndv_mw {
-	struct ibv_mw base;
+	struct ibv_mw base; /* rkey: type 1, of the last bind; type 2, of none */
 	struct nd_mw *nd;
 };
 

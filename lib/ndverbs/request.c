@@ -69,12 +69,13 @@ ndv_request_address(
 /* Of the region's rights, and whether the window is free, the daemon judges when the bind's turn
  * comes. The key must be one that the window can have, or the bind would be of another one. */
 int
-ndv_request_bind(struct ndv_request *r, const struct ibv_mw *mw, uint32_t rkey,
-	const struct ibv_mw_bind_info *info)
+ndv_request_bind(struct ndv_request *r, enum ibv_mw_type type, const struct ibv_mw *mw,
+	uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
+	bool unbinds = type == IBV_MW_TYPE_1 && info->length == 0;
 	uint32_t access;
 
-	if (mw == NULL || mw->type != IBV_MW_TYPE_2 || info->mr == NULL)
+	if (mw == NULL || mw->type != type || (info->mr == NULL && !unbinds))
 		return EINVAL;
 	if ((rkey ^ mw->rkey) >> NDSH_MW_CHOSEN_BITS != 0 ||
 		!ndv_window_rights(info->mw_access_flags, &access))
@@ -82,7 +83,7 @@ ndv_request_bind(struct ndv_request *r, const struct ibv_mw *mw, uint32_t rkey,
 	r->wr.raddr = info->addr;
 	r->wr.rkey = rkey;
 	r->wr.arg[0] = info->length;
-	r->wr.arg[1] = access | (uint64_t)info->mr->lkey << 32;
+	r->wr.arg[1] = access | (uint64_t)(info->mr != NULL ? info->mr->lkey : 0) << 32;
 	return 0;
 }
 
@@ -119,7 +120,7 @@ fill_operands(const struct ndv_qp *qp, const struct ibv_send_wr *wr, struct ndv_
 		r->wr.rkey = wr->invalidate_rkey;
 	} else if (r->op == NDSH_OP_BIND) {
 		return ndv_request_bind(
-			r, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+			r, IBV_MW_TYPE_2, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 	} else if (r->op == NDSH_OP_READ || r->op == NDSH_OP_WRITE || r->op == NDSH_OP_WRITE_IMM) {
 		r->wr.raddr = wr->wr.rdma.remote_addr;
 		r->wr.rkey = wr->wr.rdma.rkey;

@@ -20,10 +20,10 @@ int ndv_request_begin(const struct ndv_qp *qp, enum ibv_wr_opcode op, uint64_t i
 /* Where a datagram goes. EINVAL: nowhere. */
 int ndv_request_address(
 	struct ndv_request *r, const struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey);
-/* A window of type 2, with all that the bind says. EINVAL: no such window, region, key, or set of
- * rights. */
-int ndv_request_bind(struct ndv_request *r, const struct ibv_mw *mw, uint32_t rkey,
-	const struct ibv_mw_bind_info *info);
+/* A window of that type, with all that the bind says. EINVAL: no such window, region, key, set of
+ * rights. Where no bytes unbind, the region may be NULL. */
+int ndv_request_bind(struct ndv_request *r, enum ibv_mw_type type, const struct ibv_mw *mw,
+	uint32_t rkey, const struct ibv_mw_bind_info *info);
 /* EINVAL: an atomic that does not have one SGE of 8 bytes, or an address of its own alignment. */
 int ndv_request_check(const struct ndv_request *r, const struct ibv_sge *list, int n);
 /* EOPNOTSUPP: an operation that we have not; EINVAL: none that this queue pair takes. */

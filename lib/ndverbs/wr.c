@@ -179,7 +179,7 @@ wr_bind_mw(
 
 	(void)begin_request(ex, IBV_WR_BIND_MW);
 	if (w->error == 0)
-		w->error = ndv_request_bind(&w->request, mw, rkey, info);
+		w->error = ndv_request_bind(&w->request, IBV_MW_TYPE_2, mw, rkey, info);
 }
 
 static void

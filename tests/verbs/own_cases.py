@@ -8,7 +8,8 @@ SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", 
              "states", "destroyed", "busy", "events", "async", "threads", "limits",
              "polls", "pollers", "batches", "batches-fail", "batches-wait",
              "datagrams", "stopped", "domains", "rereg", "numbers",
-             "windows", "windows-peer", "windows-refused", "windows-denied", "windows-batches")
+             "windows", "windows-peer", "windows-refused", "windows-denied", "windows-type-1",
+             "windows-batches")
 
 
 def cases(link):

@@ -41,6 +41,7 @@ void run_windows(void);
 void run_windows_peer(void);
 void run_windows_refused(void);
 void run_windows_denied(void);
+void run_windows_type_1(void);
 void run_windows_batches(void);
 /* ends.c */
 void run_destroyed(void);

@@ -33,6 +33,7 @@ static const struct scenario scenarios[] = {
 	{"windows-peer", run_windows_peer},
 	{"windows-refused", run_windows_refused},
 	{"windows-denied", run_windows_denied},
+	{"windows-type-1", run_windows_type_1},
 	{"windows-batches", run_windows_batches},
 	{"destroyed", run_destroyed},
 	{"busy", run_busy},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory windows of type 2: qp[1] has them, qp[0] comes through them. */
+/* Memory windows: qp[1] has them, qp[0] comes through them. */
 #include <errno.h>
 #include <string.h>
 
@@ -18,13 +18,20 @@ struct glass {
 };
 
 static void
-glass_open(struct glass *g, int access)
+glass_open_type(struct glass *g, int access, enum ibv_mw_type type)
 {
 	rig_open(&g->r, false);
 	rig_connect(&g->r);
 	g->mr = ibv_reg_mr(g->r.pd, g->r.memory[1], RIG_BYTES, access);
-	g->mw = ibv_alloc_mw(g->r.pd, IBV_MW_TYPE_2);
-	WANT(g->mr != NULL && g->mw != NULL && g->mw->type == IBV_MW_TYPE_2);
+	g->mw = ibv_alloc_mw(g->r.pd, type);
+	WANT(g->mr != NULL && g->mw != NULL && g->mw->type == type);
+	WANT(g->mw->pd == g->r.pd && g->mw->context == g->r.context);
+}
+
+static void
+glass_open(struct glass *g, int access)
+{
+	glass_open_type(g, access, IBV_MW_TYPE_2);
 }
 
 static void
@@ -133,8 +140,9 @@ device_says_so(struct rig *r)
 
 	WANT(ibv_query_device(r->context, &d) == 0);
 	WANT(d.max_mw > 0 && (d.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B));
-	errno = 0;
-	WANT(ibv_alloc_mw(r->pd, (enum ibv_mw_type)3) == NULL && errno != 0);
+	WANT(d.device_cap_flags & IBV_DEVICE_MEM_WINDOW);
+	WANT(ibv_alloc_mw(r->pd, (enum ibv_mw_type)0) == NULL && errno == EINVAL);
+	WANT(ibv_alloc_mw(r->pd, (enum ibv_mw_type)3) == NULL && errno == EINVAL);
 }
 
 /* Bound with several keys, one after the other, and used; invalidated by both sides. */
@@ -296,6 +304,116 @@ run_windows_denied(void)
 	bind_and_wait(&g, g.mw->rkey);
 	invalidate(&g, g.r.qp[0], g.mw->rkey, IBV_WC_LOC_QP_OP_ERR); /* another's */
 	glass_close(&g);
+}
+
+/* ---- type 1 ------------------------------------------------------------------------------- */
+
+#define WINDOWS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
+
+/* By the call; 0 bytes: of no region. */
+static int
+call_bind(struct glass *g, struct ibv_qp *qp, size_t at, uint64_t bytes)
+{
+	struct ibv_mw_bind b = {.wr_id = 1, .send_flags = IBV_SEND_SIGNALED};
+	uint32_t before = g->mw->rkey;
+	int err;
+
+	if (bytes > 0)
+		b.bind_info = (struct ibv_mw_bind_info){
+			g->mr, (uintptr_t)g->r.memory[1] + at, bytes, RIGHTS};
+	err = ibv_bind_mw(qp, g->mw, &b);
+	WANT(g->mw->rkey == (err == 0 ? ibv_inc_rkey(before) : before));
+	return err;
+}
+
+static void
+call_and_wait(struct glass *g, struct ibv_qp *qp, size_t at, uint64_t bytes)
+{
+	WANT(call_bind(g, qp, at, bytes) == 0);
+	rig_wait_for(&g->r, 1, IBV_WC_SUCCESS, IBV_WC_BIND_MW);
+}
+
+/* Bound by either queue pair of the domain, again and again, and unbound. */
+static void
+bound_at_will(void)
+{
+	struct glass g;
+	uint32_t key;
+
+	glass_open_type(&g, WINDOWS, IBV_MW_TYPE_1);
+	call_and_wait(&g, g.r.qp[0], AT, BYTES);
+	write_through(&g, g.mw->rkey, 1);
+	for (int i = 0; i < 300; i++) /* more than there are keys */
+		call_and_wait(&g, g.r.qp[i & 1], AT, BYTES + (uint64_t)(i & 7));
+	write_through(&g, g.mw->rkey, 2);
+	read_through(&g, g.mw->rkey, 3);
+	WANT(ibv_dereg_mr(g.mr) == EBUSY);
+	key = g.mw->rkey;
+	call_and_wait(&g, g.r.qp[1], 0, 0);
+	WANT(ibv_rereg_mr(g.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, WINDOWS) == 0);
+	call_and_wait(&g, g.r.qp[1], AT, BYTES);
+	write_through(&g, g.mw->rkey, 4);
+	denied(&g, IBV_WR_RDMA_WRITE, key, AT, 8);
+	glass_close(&g); /* bound as it is */
+}
+
+/* It stays when its queue pair goes, and is not the peer's to end, nor the owner's by LOCAL_INV. */
+static void
+never_invalidated(void)
+{
+	struct glass g;
+
+	glass_open_type(&g, WINDOWS, IBV_MW_TYPE_1);
+	call_and_wait(&g, g.r.qp[1], AT, BYTES);
+	invalidate(&g, g.r.qp[1], g.mw->rkey, IBV_WC_LOC_QP_OP_ERR);
+	for (int side = 0; side < 2; side++) {
+		WANT(ibv_destroy_qp(g.r.qp[side]) == 0);
+		g.r.qp[side] = rig_make_qp(&g.r, 0);
+	}
+	rig_connect(&g.r);
+	write_through(&g, g.mw->rkey, 5);
+	WANT(ibv_dereg_mr(g.mr) == EBUSY);
+	glass_close(&g);
+}
+
+static void
+refused_of_type_1(void)
+{
+	struct glass g;
+	struct ibv_send_wr wr;
+	struct ibv_mw *one;
+	uint32_t key;
+
+	glass_open_type(&g, WINDOWS, IBV_MW_TYPE_1);
+	wr = bind_request(&g, g.mw->rkey, 6);
+	WANT(post(g.r.qp[1], &wr) == EINVAL); /* there is a call for it */
+	one = g.mw;
+	g.mw = ibv_alloc_mw(g.r.pd, IBV_MW_TYPE_2);
+	WANT(g.mw != NULL && call_bind(&g, g.r.qp[1], AT, BYTES) == EINVAL);
+	WANT(ibv_dealloc_mw(g.mw) == 0);
+	g.mw = one;
+	call_and_wait(&g, g.r.qp[1], AT, BYTES);
+	key = g.mw->rkey;
+	WANT(call_bind(&g, g.r.qp[1], RIG_BYTES - 8, 9) == 0);
+	rig_wait_for(&g.r, 1, IBV_WC_MW_BIND_ERR, 0);
+	WANT(ibv_dereg_mr(g.mr) == EBUSY); /* as it was before that */
+	WANT(call_bind(&g, g.r.qp[1], AT, BYTES) == 0);
+	rig_wait_for(&g.r, 1, IBV_WC_WR_FLUSH_ERR, 0);
+	g.mw->rkey = key;
+	call_and_wait(&g, g.r.qp[0], AT, BYTES);
+	glass_close(&g);
+	glass_open_type(&g, RIG_ALL, IBV_MW_TYPE_1);
+	WANT(call_bind(&g, g.r.qp[1], AT, BYTES) == 0);
+	rig_wait_for(&g.r, 1, IBV_WC_MW_BIND_ERR, 0);
+	glass_close(&g);
+}
+
+void
+run_windows_type_1(void)
+{
+	bound_at_will();
+	never_invalidated();
+	refused_of_type_1();
 }
 
 /* ---- step by step ------------------------------------------------------------------------- */

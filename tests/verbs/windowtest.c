@@ -10,7 +10,7 @@
 
 #include "rig.h"
 
-#define PAIRS  3
+#define PAIRS  5
 #define AT     5000u
 #define BYTES  100000u
 #define RIGHTS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
@@ -219,6 +219,42 @@ type_2(struct end *e)
 	WANT(ibv_dealloc_mw(mw) == 0);
 }
 
+static void
+call_bind(struct end *e, int pair, struct ibv_mw *mw, uint64_t bytes)
+{
+	struct ibv_mw_bind b = {.wr_id = 1, .send_flags = IBV_SEND_SIGNALED};
+
+	if (bytes > 0)
+		b.bind_info = (struct ibv_mw_bind_info){
+			e->mr, (uintptr_t)e->r.memory[0] + AT, bytes, RIGHTS};
+	WANT(ibv_bind_mw(e->qp[pair], mw, &b) == 0);
+	rig_wait_for(&e->r, 1, IBV_WC_SUCCESS, IBV_WC_BIND_MW);
+}
+
+/* For the peers of all queue pairs, until it is bound anew or to nothing. */
+static void
+type_1(struct end *e)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(e->r.pd, IBV_MW_TYPE_1);
+	uint32_t key;
+
+	WANT(mw != NULL);
+	call_bind(e, 2, mw, BYTES);
+	key = mw->rkey;
+	peer_tries(e, (struct try){WRITE, 2, key, .pattern = 0x66});
+	peer_tries(e, (struct try){WRITE, 3, key, .pattern = 0x77});
+	peer_tries(e, (struct try){READ, 4, key, .pattern = 0x88});
+	call_bind(e, 3, mw, BYTES);
+	peer_tries(e, (struct try){WRITE, 2, mw->rkey, .pattern = 0x99});
+	peer_tries(e, (struct try){WRITE, 3, key, .pattern = 0xaa, .denied = 1});
+	WANT(ibv_dereg_mr(e->mr) != 0);
+	key = mw->rkey;
+	call_bind(e, 2, mw, 0);
+	peer_tries(e, (struct try){WRITE, 4, key, .pattern = 0xbb, .denied = 1});
+	peer_tries(e, (struct try){WRITE, 2, mw->rkey, .pattern = 0xcc, .denied = 1});
+	WANT(ibv_dealloc_mw(mw) == 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -233,6 +269,7 @@ main(int argc, char **argv)
 		come_through(&e);
 	} else {
 		type_2(&e);
+		type_1(&e);
 		tell(e.peer, &(struct try){.what = END}, sizeof(struct try));
 	}
 	end_close(&e);

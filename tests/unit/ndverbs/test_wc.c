@@ -227,6 +227,25 @@ Test(ndverbs_requests, binds_that_are_refused)
 	}
 }
 
+/* Of type 1 no bytes unbind the window, and of what region these are is not asked. */
+Test(ndverbs_requests, binds_of_type_1)
+{
+	struct ibv_mw one = {.rkey = 0x12345678, .type = IBV_MW_TYPE_1};
+	struct ibv_mw_bind_info info = {.mr = &region, .addr = 5, .length = 6};
+	struct ndv_request r = {.op = NDSH_OP_BIND};
+
+	cr_assert(eq(i32, ndv_request_bind(&r, IBV_MW_TYPE_1, &one, one.rkey ^ 1, &info), 0));
+	cr_expect(eq(u64, r.wr.arg[0], 6));
+	cr_expect(eq(u64, r.wr.arg[1], (uint64_t)region.lkey << 32));
+	info.mr = NULL;
+	cr_expect(eq(i32, ndv_request_bind(&r, IBV_MW_TYPE_1, &one, one.rkey ^ 1, &info), EINVAL));
+	info.length = 0;
+	cr_expect(eq(i32, ndv_request_bind(&r, IBV_MW_TYPE_1, &one, one.rkey ^ 1, &info), 0));
+	cr_expect(zero(u64, r.wr.arg[1]));
+	cr_expect(eq(i32, ndv_request_bind(&r, IBV_MW_TYPE_1, &window, window.rkey, &info), EINVAL),
+		"of the other type");
+}
+
 Test(ndverbs_requests, what_is_refused)
 {
 	const enum ibv_wr_opcode ops[] = {IBV_WR_TSO, IBV_WR_DRIVER1, (enum ibv_wr_opcode)99};
