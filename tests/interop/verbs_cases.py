@@ -8,6 +8,7 @@ from cases import Skip, program
 from sandbox import Failure, Process, listens, run, until
 
 CONTENTS = "every byte of every message"
+SOURCES = "number, length and source of messages"
 ROW = "the whole test, in step to its end"
 MADE = "each connection made, and ended by both"
 DEVICES = {"v4": "ndd0", "v6": "ndd1"}  # in the order of the daemon's addresses
@@ -56,6 +57,7 @@ def by_cm(bench, family, line, direction):
 CM_PROGRAMS = (
     ("rping -V", CONTENTS, ("rping -s -V -a {} -S 3000 -C 10", "rping -c -V -a {} -S 3000 -C 10")),
     ("ucmatose -c 4", MADE, ("ucmatose -b {} -c 4 -C 20 -S 3000", "ucmatose -s {} -c 4 -C 20 -S 3000")),
+    ("udaddy", SOURCES, ("udaddy -b {} -C 10 -S 100", "udaddy -s {} -C 10 -S 100")),
 )
 # perftest 4.5 has -R over IPv4 alone. Its client connects for the second time without a word from the server, which may
 # not listen yet (2 of 9 guests were refused), so the guest's program is the server.
