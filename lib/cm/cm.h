@@ -78,8 +78,8 @@ enum roce_cm_undelivered {
 	ROCE_CM_NO_SERVICE, /* its host is there, and takes no RoCEv2 */
 	ROCE_CM_NO_WAY,	    /* it did not get as far as its host */
 };
-/* The network says so of this MAD, which was sent to that address. It counts for a REQ alone that
- * nobody has answered, and may end its connection (W-CM-64). */
+/* The network says so of this MAD, which was sent to that address. It counts for a REQ or SIDR_REQ
+ * that nobody has answered, and may end what that began (W-CM-64). */
 void roce_cm_undelivered(struct roce_cm *cm, uint64_t now_ns, const struct roce_gid *to,
 	const uint8_t mad[ROCE_MAD_BYTES], enum roce_cm_undelivered why);
 /* Take one MAD to send as UD SEND Only to QP1; false: none. */
@@ -159,7 +159,8 @@ struct roce_cm_event {
 	uint16_t reason; /* REJECTED: enum roce_cm_reason; SIDR_REPLY: its status */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
 	bool timed_out;	 /* DISCONNECTED, SIDR_REPLY: no answer to our DREQ, or query, came */
-	enum roce_cm_undelivered undelivered; /* UNREACHABLE: why, as far as the network says it */
+	/* UNREACHABLE, and SIDR_REPLY if timed_out: why, as far as the network says it. */
+	enum roce_cm_undelivered undelivered;
 	/* REQUEST, REPLY, REJECTED, SIDR_REQUEST, SIDR_REPLY: the whole field of the message, zero
 	 * padded; none if no message was behind it. */
 	uint8_t priv[ROCE_CM_PRIV_MAX];

@@ -69,7 +69,7 @@ event_fill(struct roce_cm_event *ev, enum roce_cm_event_type type, struct roce_c
 		ev->by_peer = c->ev_by_peer;
 		ev->timed_out = c->ev_timed_out;
 	}
-	if (type == ROCE_CM_EV_UNREACHABLE)
+	if (type == ROCE_CM_EV_UNREACHABLE || type == ROCE_CM_EV_SIDR_REPLY)
 		ev->undelivered = c->ev_undelivered;
 	if (event_is_request(type) || type == ROCE_CM_EV_REPLY || type == ROCE_CM_EV_REJECTED ||
 		type == ROCE_CM_EV_SIDR_REPLY) {

@@ -24,5 +24,7 @@ void cm_retry_start(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 /* The deadline of a message has come: send what, a CM_TX_ bit, once more, or only wait on.
  * False: the peer was waited for long enough, and the caller gives up. */
 bool cm_retry(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint32_t what);
+/* No answer will come: the end that belongs to the state (tick.c). c may be gone afterwards. */
+void cm_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c);
 
 #endif

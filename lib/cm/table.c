@@ -128,18 +128,27 @@ cm_find_remote_qpn(
 }
 
 struct roce_cm_conn *
-cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in)
+cm_find_query_id(const struct roce_cm *cm, uint32_t local_id)
 {
-	const uint64_t h = hash_id(cm, CM_BY_SIDR_ID, in->mad.local_id);
+	const uint64_t h = hash_id(cm, CM_BY_SIDR_ID, local_id);
 	struct roce_cm_conn *c;
 
 	LIST_FOREACH (c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {
-		if (c->active && c->local_id == in->mad.local_id &&
-			roce_gid_equal(&c->remote.gid, &in->remote) &&
-			roce_gid_equal(&c->local.gid, &in->local))
+		if (c->active && c->local_id == local_id)
 			return c;
 	}
 	return NULL;
+}
+
+struct roce_cm_conn *
+cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in)
+{
+	struct roce_cm_conn *c = cm_find_query_id(cm, in->mad.local_id);
+
+	if (c == NULL || !roce_gid_equal(&c->remote.gid, &in->remote) ||
+		!roce_gid_equal(&c->local.gid, &in->local))
+		return NULL;
+	return c;
 }
 
 struct roce_cm_conn *

@@ -36,6 +36,8 @@ struct roce_cm_conn *cm_find_remote_id(
 	const struct roce_cm *cm, uint64_t guid, const struct roce_gid *gid, uint32_t remote_id);
 struct roce_cm_conn *cm_find_remote_qpn(
 	const struct roce_cm *cm, uint64_t guid, const struct roce_gid *gid, uint32_t qpn);
+/* Our query with this id. */
+struct roce_cm_conn *cm_find_query_id(const struct roce_cm *cm, uint32_t local_id);
 /* Our query that a SIDR_REP answers; the peer's request that a SIDR_REQ repeats. */
 struct roce_cm_conn *cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in);
 struct roce_cm_conn *cm_find_sidr_request(const struct roce_cm *cm, const struct cm_in *in);

@@ -11,9 +11,8 @@
 
 #define TICK_BUDGET 512u
 
-/* No answer came: the end that belongs to the state. */
-static void
-conn_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+void
+cm_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 {
 	if (c->state == CM_DREQ_SENT) { /* W-CM-46 */
 		c->ev_timed_out = true;
@@ -40,7 +39,7 @@ conn_expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		break;
 	case CM_MRA_REQ_SENT: /* the peer gave up */
 		cm->counters.timeouts++;
-		conn_give_up(cm, now_ns, c);
+		cm_give_up(cm, now_ns, c);
 		break;
 	case CM_SIDR_RCVD:
 		cm_sidr_request_gone(cm, c);
@@ -53,7 +52,7 @@ conn_expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		cm_conn_dead(cm, c);
 		break;
 	default: /* those that repeat a message */
-		conn_give_up(cm, now_ns, c);
+		cm_give_up(cm, now_ns, c);
 		break;
 	}
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the network says of our REQs (W-CM-64). */
-#include "cm/event.h"
+/* What the network says of our REQs and SIDR_REQs (W-CM-64). */
+#include "cm/codec.h"
 #include "cm/manager.h"
-#include "cm/reject.h"
 #include "cm/retry.h"
 #include "cm/table.h"
 
-/* The connection whose REQ this is, as long as nothing has been heard of the peer. A station
- * that quotes its id and transaction id has seen the REQ, and could as well have answered it. */
+/* The connection or query whose REQ this is, as long as nothing has been heard of the peer. A
+ * station that quotes its id and transaction id has seen the REQ, and could as well have answered
+ * it. */
 static struct roce_cm_conn *
 find_quoted(const struct roce_cm *cm, const struct roce_gid *to, const struct cm_mad *m)
 {
-	struct roce_cm_conn *c = cm_find_local_id(cm, m->local_id);
+	struct roce_cm_conn *c = NULL;
 
-	return c != NULL && c->active && c->state == CM_REQ_SENT && c->tid == m->tid &&
-			       roce_gid_equal(&c->remote.gid, to)
+	if (m->attr == CM_ATTR_REQ)
+		c = cm_find_local_id(cm, m->local_id);
+	else if (m->attr == CM_ATTR_SIDR_REQ)
+		c = cm_find_query_id(cm, m->local_id);
+	return c != NULL && c->active && (c->state == CM_REQ_SENT || c->state == CM_SIDR_SENT) &&
+			       c->tid == m->tid && roce_gid_equal(&c->remote.gid, to)
 		       ? c
 		       : NULL;
 }
@@ -36,12 +40,11 @@ roce_cm_undelivered(struct roce_cm *cm, uint64_t now_ns, const struct roce_gid *
 	struct roce_cm_conn *c = NULL;
 	struct cm_mad m;
 
-	if (cm_mad_decode(&m, mad) == CM_DECODE_OK && m.attr == CM_ATTR_REQ)
+	if (cm_mad_decode(&m, mad) == CM_DECODE_OK)
 		c = find_quoted(cm, to, &m);
 	if (c == NULL || !is_final(c, why))
 		return;
 	cm->counters.undelivered++;
 	c->ev_undelivered = (uint8_t)why;
-	cm_event_raise(cm, c, ROCE_CM_EV_UNREACHABLE);
-	cm_refuse(cm, now_ns, c, ROCE_CM_REASON_TIMEOUT);
+	cm_give_up(cm, now_ns, c);
 }

@@ -186,19 +186,26 @@ ndd_conn_on_rejected(struct ndd *d, const struct roce_cm_event *ev)
 	ndd_conn_fail(c, c->state == NDD_CONN_REPLIED ? NDSH_ERR_ABORTED : NDSH_ERR_REFUSED, ev);
 }
 
-void
-ndd_conn_on_unreachable(struct ndd *d, const struct roce_cm_event *ev)
+enum ndsh_status
+ndd_conn_unanswered(const struct roce_cm_event *ev)
 {
 	static const enum ndsh_status why[] = {
 		[ROCE_CM_UNANSWERED] = NDSH_ERR_TIMEOUT,
 		[ROCE_CM_NO_SERVICE] = NDSH_ERR_REFUSED,
 		[ROCE_CM_NO_WAY] = NDSH_ERR_HOST_UNREACHABLE,
 	};
+
+	return why[ev->undelivered];
+}
+
+void
+ndd_conn_on_unreachable(struct ndd *d, const struct roce_cm_event *ev)
+{
 	struct ndd_conn *c = ev->owner;
 
 	(void)d;
 	ndd_conn_fail(
-		c, c->state == NDD_CONN_ACCEPTED ? NDSH_ERR_ABORTED : why[ev->undelivered], ev);
+		c, c->state == NDD_CONN_ACCEPTED ? NDSH_ERR_ABORTED : ndd_conn_unanswered(ev), ev);
 }
 
 void

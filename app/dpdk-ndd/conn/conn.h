@@ -87,6 +87,8 @@ ndd_handler ndd_conn_disconnect;
 
 /* ---- what the CM and the engine report ---- */
 
+/* How a Connect or a lookup fails that has had no answer. */
+enum ndsh_status ndd_conn_unanswered(const struct roce_cm_event *ev);
 void ndd_conn_on_rejected(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_on_unreachable(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev);

@@ -27,7 +27,7 @@ service_on_end(struct ndd *d, const struct roce_cm_event *ev)
 
 	(void)d;
 	if (ev->timed_out)
-		status = NDSH_ERR_TIMEOUT;
+		status = ndd_conn_unanswered(ev);
 	else if (ev->reason != ROCE_CM_SIDR_SUCCESS)
 		status = NDSH_ERR_REFUSED;
 	c->peer.qpn = ev->peer.qpn;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cm/sidr.h"
+#include "conn/conn.h"
 #include "conn/endpoint.h"
 #include "control/daemon.h"
 #include "hostnet/address.h"
@@ -215,7 +216,7 @@ ah_on_response(struct ndd *d, const struct roce_cm_event *ev)
 
 	(void)d;
 	if (ev->timed_out)
-		ah_conclude(ah, NDSH_ERR_TIMEOUT, NULL);
+		ah_conclude(ah, ndd_conn_unanswered(ev), NULL);
 	else
 		ah_conclude(ah, ev->reason == 0 ? NDSH_OK : NDSH_ERR_REFUSED, ev);
 }

@@ -146,16 +146,19 @@ Test(cm_event, private_data_by_type)
 Test(cm_event, what_an_event_tells_by_its_type)
 {
 	static const struct {
-		bool reason, by_peer, timed_out, priv;
+		bool reason, by_peer, timed_out, priv, undelivered;
 	} tells[] = {
 		[ROCE_CM_EV_REQUEST] = {.priv = true},
 		[ROCE_CM_EV_REPLY] = {.priv = true},
 		[ROCE_CM_EV_ESTABLISHED] = {0},
 		[ROCE_CM_EV_REJECTED] = {.reason = true, .priv = true},
-		[ROCE_CM_EV_UNREACHABLE] = {0},
+		[ROCE_CM_EV_UNREACHABLE] = {.undelivered = true},
 		[ROCE_CM_EV_DISCONNECTED] = {.by_peer = true, .timed_out = true},
 		[ROCE_CM_EV_SIDR_REQUEST] = {.priv = true},
-		[ROCE_CM_EV_SIDR_REPLY] = {.reason = true, .timed_out = true, .priv = true},
+		[ROCE_CM_EV_SIDR_REPLY] = {.reason = true,
+			.timed_out = true,
+			.priv = true,
+			.undelivered = true},
 		[ROCE_CM_EV_SIDR_GONE] = {0},
 	};
 
@@ -168,6 +171,7 @@ Test(cm_event, what_an_event_tells_by_its_type)
 
 		c->ev_reason = ROCE_CM_REASON_CONSUMER;
 		c->ev_timed_out = true;
+		c->ev_undelivered = ROCE_CM_NO_WAY;
 		c->ev_by_peer = tells[type].by_peer;
 		cm_set_in_priv(c, (const uint8_t[]){0x5a, 0x5b}, 2);
 		c->ack_timeout = 18;
@@ -181,6 +185,8 @@ Test(cm_event, what_an_event_tells_by_its_type)
 			type);
 		cr_expect_eq(ev.by_peer, tells[type].by_peer, "type %d", type);
 		cr_expect_eq(ev.timed_out, tells[type].timed_out, "type %d", type);
+		cr_expect_eq(ev.undelivered, tells[type].undelivered ? ROCE_CM_NO_WAY : 0,
+			"type %d", type);
 		cr_expect_eq(ev.priv_bytes, tells[type].priv ? 2 : 0, "type %d", type);
 		cr_expect_eq(ev.priv[1], tells[type].priv ? 0x5b : 0, "type %d", type);
 		cr_expect_eq(ev.ack_timeout, type == ROCE_CM_EV_REPLY ? 19 : 18, "type %d", type);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the network says of a REQ: when it is believed, and what comes of it. */
+/* What the network says of a REQ or SIDR_REQ: when it is believed, and what comes of it. */
 #include <criterion/criterion.h>
 
 #include "cm/manager.h"
+#include "cm/sidr.h"
 #include "rigs/cm_at.h"
 
 /* As the network would quote the connection's REQ. */
@@ -115,7 +116,7 @@ Test(cm_undelivered, W_CM_64_of_those_who_have_not_seen_the_REQ_nothing_is_belie
 }
 
 /* checks W-CM-64[1]: of other messages with the same ids nothing is concluded. */
-Test(cm_undelivered, W_CM_64_of_REQs_alone)
+Test(cm_undelivered, W_CM_64_of_what_asks_alone)
 {
 	struct cm_at_bench b = cm_at_bring(A_REQ_SENT);
 	const struct cm_mad m = {.attr = CM_ATTR_REJ,
@@ -124,7 +125,11 @@ Test(cm_undelivered, W_CM_64_of_REQs_alone)
 		.which = CM_WHICH_OTHER,
 		.reason = ROCE_CM_REASON_TIMEOUT};
 
+	struct cm_mad other_kind = quoted_req(&b);
+
+	other_kind.attr = CM_ATTR_SIDR_REQ;
 	undelivered(&b, &m, &b.net->host[CM_NET_P].gid, ROCE_CM_NO_SERVICE);
+	undelivered(&b, &other_kind, &b.net->host[CM_NET_P].gid, ROCE_CM_NO_SERVICE);
 	cr_expect_not(has_ended(&b, ROCE_CM_NO_SERVICE));
 	cm_net_free(b.net);
 }
@@ -146,4 +151,116 @@ Test(cm_undelivered, W_CM_64_no_connection_is_ended)
 		}
 		cm_net_free(b.net);
 	}
+}
+
+/* ---- lookups ---- */
+
+#define SIDR_REQ ATTR(CM_ATTR_SIDR_REQ)
+
+/* A asks P, and the network loses it. */
+static struct cm_net *
+lookup_begin(uint8_t max_retries)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_conn *c;
+
+	a->drop[SIDR_REQ] = UINT32_MAX;
+	c = roce_cm_sidr_query(a->cm, net->now_ns,
+		&(struct roce_cm_sidr_query){.local = {a->gid, 40000},
+			.remote = {net->host[CM_NET_P].gid, CM_NET_SERVICE},
+			.owner = net});
+	cr_assert_not_null(c);
+	c->max_retries = max_retries;
+	cm_net_run(net, 0);
+	cr_assert_eq(a->sent[SIDR_REQ], 1);
+	return net;
+}
+
+static void
+lookup_undelivered(struct cm_net *net, const struct cm_mad *m, const struct roce_gid *to,
+	enum roce_cm_undelivered why)
+{
+	uint8_t mad[ROCE_MAD_BYTES];
+
+	cm_mad_encode(mad, m);
+	roce_cm_undelivered(net->host[CM_NET_A].cm, net->now_ns, to, mad, why);
+	cm_net_run(net, 0);
+}
+
+static bool
+lookup_has_ended(struct cm_net *net, enum roce_cm_undelivered why)
+{
+	const struct cm_net_host *a = &net->host[CM_NET_A];
+
+	if (cm_net_events(a, ROCE_CM_EV_SIDR_REPLY) == 0)
+		return false;
+	cr_assert(cm_net_only_event(a, ROCE_CM_EV_SIDR_REPLY)->timed_out);
+	cr_assert_eq(cm_net_only_event(a, ROCE_CM_EV_SIDR_REPLY)->undelivered, why);
+	return true;
+}
+
+/* checks W-CM-64[1,5,7]: a SIDR_REQ has nothing that a REJ could take back. */
+Test(cm_undelivered, W_CM_64_a_refusal_ends_a_lookup_at_once)
+{
+	struct cm_net *net = lookup_begin(15);
+	const struct cm_net_host *a = &net->host[CM_NET_A];
+	const struct cm_mad req = a->last[SIDR_REQ];
+
+	for (unsigned i = 0; i < 2; i++) {
+		lookup_undelivered(net, &req, &net->host[CM_NET_P].gid, ROCE_CM_NO_SERVICE);
+		cr_assert(lookup_has_ended(net, ROCE_CM_NO_SERVICE));
+		cr_expect_eq(a->cm->counters.undelivered, 1);
+	}
+	cr_expect_eq(a->sent[ATTR(CM_ATTR_REJ)], 0);
+	cr_expect_eq(a->sent[SIDR_REQ], 1);
+	cm_net_free(net);
+}
+
+static unsigned
+copies_until_no_way_ends_a_lookup(uint8_t max_retries)
+{
+	struct cm_net *net = lookup_begin(max_retries);
+	const struct cm_net_host *a = &net->host[CM_NET_A];
+	const struct cm_mad req = a->last[SIDR_REQ];
+	unsigned copies;
+
+	lookup_undelivered(net, &req, &net->host[CM_NET_P].gid, ROCE_CM_NO_WAY);
+	while (!lookup_has_ended(net, ROCE_CM_NO_WAY)) {
+		cm_net_run(net, MS(100));
+		lookup_undelivered(net, &req, &net->host[CM_NET_P].gid, ROCE_CM_NO_WAY);
+	}
+	copies = a->sent[SIDR_REQ] - 1;
+	cm_net_free(net);
+	return copies;
+}
+
+/* checks W-CM-64[6] */
+Test(cm_undelivered, W_CM_64_a_lookup_waits_for_a_way_too)
+{
+	cr_expect_eq(copies_until_no_way_ends_a_lookup(15), 3);
+	cr_expect_eq(copies_until_no_way_ends_a_lookup(2), 2);
+	cr_expect_eq(copies_until_no_way_ends_a_lookup(0), 0);
+}
+
+/* checks W-CM-64[1,3,4]: one number is wrong, or the kind of message. */
+Test(cm_undelivered, W_CM_64_of_a_lookup_that_was_not_seen_nothing_is_believed)
+{
+	struct cm_net *net = lookup_begin(15);
+	const struct roce_gid *to = &net->host[CM_NET_P].gid;
+	const struct cm_mad req = net->host[CM_NET_A].last[SIDR_REQ];
+	struct roce_gid other = *to;
+	struct cm_mad wrong[3] = {req, req, req};
+
+	other.raw[15] ^= 1;
+	wrong[0].tid ^= 1;
+	wrong[1].local_id ^= 1;
+	wrong[2].attr = CM_ATTR_REQ;
+	lookup_undelivered(net, &req, &other, ROCE_CM_NO_SERVICE);
+	for (unsigned i = 0; i < 3; i++)
+		lookup_undelivered(net, &wrong[i], to, ROCE_CM_NO_SERVICE);
+	cr_expect_not(lookup_has_ended(net, ROCE_CM_NO_SERVICE));
+	lookup_undelivered(net, &req, to, ROCE_CM_NO_SERVICE);
+	cr_expect(lookup_has_ended(net, ROCE_CM_NO_SERVICE), "it was these that were wrong");
+	cm_net_free(net);
 }
