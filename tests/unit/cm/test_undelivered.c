@@ -250,14 +250,16 @@ Test(cm_undelivered, W_CM_64_of_a_lookup_that_was_not_seen_nothing_is_believed)
 	const struct roce_gid *to = &net->host[CM_NET_P].gid;
 	const struct cm_mad req = net->host[CM_NET_A].last[SIDR_REQ];
 	struct roce_gid other = *to;
-	struct cm_mad wrong[3] = {req, req, req};
+	struct cm_mad wrong[5] = {req, req, req, req, req};
 
 	other.raw[15] ^= 1;
 	wrong[0].tid ^= 1;
 	wrong[1].local_id ^= 1;
 	wrong[2].attr = CM_ATTR_REQ;
+	wrong[3].attr = CM_ATTR_REJ;
+	wrong[4].attr = CM_ATTR_SIDR_REP;
 	lookup_undelivered(net, &req, &other, ROCE_CM_NO_SERVICE);
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 5; i++)
 		lookup_undelivered(net, &wrong[i], to, ROCE_CM_NO_SERVICE);
 	cr_expect_not(lookup_has_ended(net, ROCE_CM_NO_SERVICE));
 	lookup_undelivered(net, &req, to, ROCE_CM_NO_SERVICE);
