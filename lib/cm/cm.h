@@ -79,7 +79,7 @@ enum roce_cm_undelivered {
 	ROCE_CM_NO_WAY,	    /* it did not get as far as its host */
 };
 /* The network says so of this MAD, which was sent to that address. It counts for a REQ or SIDR_REQ
- * that nobody has answered, and may end what that began (W-CM-64). */
+ * that has had no answer, and may end what that began (W-CM-64). */
 void roce_cm_undelivered(struct roce_cm *cm, uint64_t now_ns, const struct roce_gid *to,
 	const uint8_t mad[ROCE_MAD_BYTES], enum roce_cm_undelivered why);
 /* Take one MAD to send as UD SEND Only to QP1; false: none. */

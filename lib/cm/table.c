@@ -76,15 +76,20 @@ cm_find_local_id(const struct roce_cm *cm, uint32_t local_id)
 	return NULL;
 }
 
-struct roce_cm_conn *
-cm_find_mine(const struct roce_cm *cm, const struct cm_in *in)
+/* c, if the message goes between its addresses, or NULL. */
+static struct roce_cm_conn *
+conn_if_between(struct roce_cm_conn *c, const struct cm_in *in)
 {
-	struct roce_cm_conn *c = cm_find_local_id(cm, in->mad.remote_id);
-
 	if (c == NULL || !roce_gid_equal(&c->remote.gid, &in->remote) ||
 		!roce_gid_equal(&c->local.gid, &in->local))
 		return NULL;
 	return c;
+}
+
+struct roce_cm_conn *
+cm_find_mine(const struct roce_cm *cm, const struct cm_in *in)
+{
+	return conn_if_between(cm_find_local_id(cm, in->mad.remote_id), in);
 }
 
 struct roce_cm_conn *
@@ -143,12 +148,7 @@ cm_find_query_id(const struct roce_cm *cm, uint32_t local_id)
 struct roce_cm_conn *
 cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in)
 {
-	struct roce_cm_conn *c = cm_find_query_id(cm, in->mad.local_id);
-
-	if (c == NULL || !roce_gid_equal(&c->remote.gid, &in->remote) ||
-		!roce_gid_equal(&c->local.gid, &in->local))
-		return NULL;
-	return c;
+	return conn_if_between(cm_find_query_id(cm, in->mad.local_id), in);
 }
 
 struct roce_cm_conn *

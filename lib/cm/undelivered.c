@@ -5,7 +5,7 @@
 #include "cm/retry.h"
 #include "cm/table.h"
 
-/* The connection or query whose REQ this is, as long as nothing has been heard of the peer. A
+/* The connection or query that sent this REQ, as long as nothing has been heard of the peer. A
  * station that quotes its id and transaction id has seen the REQ, and could as well have answered
  * it. */
 static struct roce_cm_conn *

@@ -20,10 +20,30 @@ least_reads(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
+struct ndd_conn *
+ndd_conn_offered(const struct roce_cm_event *ev)
+{
+	const struct ndd_listener *l = ev->owner;
+	struct ndd_session *s = l->session;
+	struct ndd_conn *c = s->ended ? NULL : ndd_conn_new(s, NDD_CONN_OFFERED);
+
+	if (c == NULL)
+		return NULL;
+	roce_cm_set_owner(ev->conn, c);
+	c->cm = ev->conn;
+	c->listener = l->id;
+	c->by_numbers = l->by_numbers;
+	c->local = ev->local;
+	c->nic = ev->port;
+	c->remote = ev->remote;
+	c->tos = ev->tos;
+	c->hop_limit = ev->hop_limit;
+	return c;
+}
+
 void
 ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev)
 {
-	struct ndd_listener *l = ev->owner;
 	uint8_t max_mtu = ndd_mtu_code(ndd_path_mtu(d->plane.port[ev->port].mtu));
 	uint64_t now_ns = ndd_now_ns();
 	struct ndd_conn *c;
@@ -34,22 +54,13 @@ ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev)
 		roce_cm_destroy(d->cm, now_ns, ev->conn);
 		return;
 	}
-	c = l->session->ended ? NULL : ndd_conn_new(l->session, NDD_CONN_OFFERED);
+	c = ndd_conn_offered(ev);
 	if (c == NULL) {
 		roce_cm_reject(d->cm, now_ns, ev->conn, ROCE_CM_REASON_NO_RESOURCES, NULL, 0);
 		roce_cm_destroy(d->cm, now_ns, ev->conn);
 		return;
 	}
-	roce_cm_set_owner(ev->conn, c);
-	c->cm = ev->conn;
-	c->listener = l->id;
-	c->by_numbers = l->by_numbers;
-	c->local = ev->local;
-	c->nic = ev->port;
-	c->remote = ev->remote;
 	c->peer = ev->peer;
-	c->tos = ev->tos;
-	c->hop_limit = ev->hop_limit;
 	c->flow_label = ev->flow_label;
 	c->mtu_code = ev->mtu_code;
 	c->ack_timeout = ev->ack_timeout;

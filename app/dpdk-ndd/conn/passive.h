@@ -13,6 +13,9 @@ struct roce_cm_event;
 ndd_handler ndd_conn_accept, ndd_conn_reject;
 /* The next hop is known. */
 void ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns);
+/* What a peer asks of a listener, for its client to answer; NULL: the session has ended, or there
+ * is no room. */
+struct ndd_conn *ndd_conn_offered(const struct roce_cm_event *ev);
 /* REQ came; RTU came, or what stands for it. */
 void ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_on_established(struct ndd *d, const struct roce_cm_event *ev);

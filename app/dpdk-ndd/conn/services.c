@@ -10,6 +10,7 @@
 #include "conn/endpoint.h"
 #include "conn/listener.h"
 #include "conn/notify.h"
+#include "conn/passive.h"
 #include "control/daemon.h"
 #include "hostnet/path.h"
 #include "object/qp.h"
@@ -35,17 +36,12 @@ service_on_end(struct ndd *d, const struct roce_cm_event *ev)
 	ndd_conn_fail(c, status, ev);
 }
 
-static struct ndd_conn *
-service_new(struct ndd_session *s, enum ndd_conn_state state)
+static void
+service_mark(struct ndd_conn *c)
 {
-	struct ndd_conn *c = ndd_conn_new(s, state);
-
-	if (c == NULL)
-		return NULL;
 	c->sidr.on_end = service_on_end;
 	c->by_numbers = true;
 	c->datagrams = true;
-	return c;
 }
 
 /* ---- lookups ------------------------------------------------------------------------------- */
@@ -80,9 +76,10 @@ ndd_service_look_up(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if (status != NDSH_OK)
 		return status;
-	c = service_new(s, NDD_CONN_RESOLVING);
+	c = ndd_conn_new(s, NDD_CONN_RESOLVING);
 	if (c == NULL)
 		return NDSH_ERR_NO_RESOURCES;
+	service_mark(c);
 	c->local = l->port.addr;
 	c->tos = m->tos;
 	ndd_conn_ask(c, &m->remote, m->priv, m->priv_bytes);
@@ -118,23 +115,14 @@ ndd_service_query(struct ndd_conn *c, uint64_t now_ns)
 void
 ndd_service_on_request(struct ndd *d, const struct roce_cm_event *ev)
 {
-	const struct ndd_listener *l = ev->owner;
-	struct ndd_session *s = l->session;
-	struct ndd_conn *c = s->ended ? NULL : service_new(s, NDD_CONN_OFFERED);
+	struct ndd_conn *c = ndd_conn_offered(ev);
 
 	if (c == NULL) {
 		(void)roce_cm_sidr_reply(d->cm, ndd_now_ns(), ev->conn,
 			&(struct roce_cm_sidr_reply){.status = ROCE_CM_SIDR_NO_QP});
 		return;
 	}
-	roce_cm_set_owner(ev->conn, c);
-	c->cm = ev->conn;
-	c->listener = l->id;
-	c->local = ev->local;
-	c->remote = ev->remote;
-	c->nic = ev->port;
-	c->tos = ev->tos;
-	c->hop_limit = ev->hop_limit;
+	service_mark(c);
 	ndd_conn_notify(c, NDSH_EV_CONN_REQUEST, NDSH_OK, ev);
 }
 

@@ -31,7 +31,7 @@ nd_status nd_control_call(struct nd_adapter *a, const struct nd_request *r);
 /* The same for requests that only name an object. */
 nd_status nd_control_id(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id);
 
-/* Send a request whose reply nobody waits for. It never blocks, so the control thread may call it,
+/* Send a request and do not wait for its reply. It never blocks, so the control thread may call it,
  * and locks may be held. False: the daemon has too much to read, and will not hear of it. */
 bool nd_control_tell(const struct nd_adapter *a, const struct ndsh_msg_hdr *h);
 

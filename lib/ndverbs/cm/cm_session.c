@@ -107,7 +107,7 @@ keep_peer(struct cm_id *id, const struct ndsh_ev_cm *ev)
 	id->has_peer = true;
 }
 
-/* False: nobody listens any more, or there is no memory, or no number, for it. */
+/* False: the listener is gone, or there is no memory, or no number, for it. */
 static bool
 take_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 {
@@ -133,8 +133,8 @@ take_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 	return true;
 }
 
-/* What nobody will answer is the daemon's to reject. If that can't be said now, the peer waits
- * until its own time is up. */
+/* A request that the program will not hear of is the daemon's to reject. If the daemon can't be
+ * told now, the peer waits until its own time is up. */
 static void
 on_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 {
