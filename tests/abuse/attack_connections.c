@@ -186,34 +186,58 @@ names_others(struct target *t, uint32_t arg)
 
 enum { PERMIT_GUESSED, PERMIT_OWN };
 
+/* What speaks by numbers: a queue pair with its permit. */
+struct speaker {
+	struct raw r;
+	struct raw_cq cq;
+	struct raw_qp qp;
+	struct ndsh_cm_permit permit;
+};
+
+static bool
+speaker_begins(struct speaker *p, const struct target *t,
+	int (*make_qp)(struct raw *, const struct raw_cq *, uint32_t, struct raw_qp *))
+{
+	struct ndsh_id_msg ask = {.h.type = NDSH_MSG_CM_PERMIT};
+	struct ndsh_cm_permit_reply own;
+
+	raw_begin(&p->r, t->socket);
+	if (raw_cq(&p->r, 16, &p->cq) != NDSH_OK || make_qp(&p->r, &p->cq, 16, &p->qp) != NDSH_OK)
+		return false;
+	ask.id = p->qp.id;
+	if (raw_ask(&p->r, &ask, &own, NULL) != NDSH_OK)
+		return false;
+	p->permit = own.permit;
+	return true;
+}
+
+/* A port of that space at its address. */
+static bool
+speaker_binds(struct speaker *p, enum ndsh_msg_type space, struct ndsh_bind_reply *bound)
+{
+	struct ndsh_bind b = {.h.type = space, .addr = p->r.addr};
+
+	b.addr.port = 0;
+	return raw_ask(&p->r, &b, bound, NULL) == NDSH_OK;
+}
+
 /* Requests by numbers, for queue pairs of sessions that there may be, by keys that may be theirs;
  * or for one of its own. */
 static void
-by_numbers(struct target *t, uint32_t whose)
+by_numbers(struct target *t, uint32_t permit)
 {
 	struct ndsh_cm_connect m = {.h.type = NDSH_MSG_CM_CONNECT};
-	struct ndsh_id_msg ask = {.h.type = NDSH_MSG_CM_PERMIT}, reply;
-	struct ndsh_bind b = {.h.type = NDSH_MSG_LISTENER_BIND};
-	struct ndsh_cm_permit_reply own = {.permit.session = 0};
 	struct ndsh_bind_reply bound;
-	struct raw_cq cq;
-	struct raw_qp qp;
-	struct raw r;
+	struct ndsh_id_msg reply;
+	struct speaker p;
 	int st;
 
-	raw_begin(&r, t->socket);
-	b.addr = r.addr;
-	b.addr.port = 0;
-	if (raw_cq(&r, 16, &cq) != NDSH_OK || raw_qp(&r, &cq, 16, &qp) != NDSH_OK ||
-		raw_ask(&r, &b, &bound, NULL) != NDSH_OK)
-		return;
-	ask.id = qp.id;
-	if (raw_ask(&r, &ask, &own, NULL) != NDSH_OK)
+	if (!speaker_begins(&p, t, raw_qp) || !speaker_binds(&p, NDSH_MSG_LISTENER_BIND, &bound))
 		return;
 	m.listener = bound.id;
 	do {
-		m.permit = own.permit;
-		if (whose == PERMIT_GUESSED) {
+		m.permit = p.permit;
+		if (permit == PERMIT_GUESSED) {
 			m.permit.session = raw_random(64);
 			m.permit.qp = raw_random(8);
 			m.permit.key ^= 1u << raw_random(32);
@@ -222,61 +246,52 @@ by_numbers(struct target *t, uint32_t whose)
 		m.own.psn &= 0xffffff;
 		m.own.retries = m.own.rnr_retries = (uint8_t)raw_random(8);
 		m.own.srq = (uint8_t)raw_random(2);
-		m.remote = address_of(&r, raw_random(2) ? WHERE_CLOSED : WHERE_NOBODY);
+		m.remote = address_of(&p.r, raw_random(2) ? WHERE_CLOSED : WHERE_NOBODY);
 		m.priv_bytes = raw_random(NDSH_CALLER_DATA_MAX + 2);
-		st = raw_ask(&r, &m, &reply, NULL);
+		st = raw_ask(&p.r, &m, &reply, NULL);
 		if (st == NDSH_OK && raw_random(2))
-			(void)raw_ask_id(&r, NDSH_MSG_CONN_DESTROY, reply.id, NULL);
+			(void)raw_ask_id(&p.r, NDSH_MSG_CONN_DESTROY, reply.id, NULL);
 	} while (attacking(t) && st != RAW_GONE);
-	raw_end(&r);
+	raw_end(&p.r);
 }
 
 /* Lookups, of services that there may be, some of them given up; answers to whatever is asked, by
  * permits that may be another's, also where nothing was asked. */
 static void
-services(struct target *t, uint32_t whose)
+services(struct target *t, uint32_t permit)
 {
 	struct ndsh_cm_look_up m = {.h.type = NDSH_MSG_CM_LOOK_UP};
 	struct ndsh_cm_accept a = {.h.type = NDSH_MSG_CM_ACCEPT};
-	struct ndsh_id_msg ask = {.h.type = NDSH_MSG_CM_PERMIT}, reply;
-	struct ndsh_bind b = {.h.type = NDSH_MSG_CM_UD_BIND};
-	struct ndsh_cm_permit_reply own = {.permit.session = 0};
-	struct ndsh_bind_reply source, service;
 	struct ndsh_listener_listen l = {.h.type = NDSH_MSG_CM_LISTEN};
-	struct raw_cq cq;
-	struct raw_qp qp;
-	struct raw r;
+	struct ndsh_bind_reply source, service;
+	struct ndsh_id_msg reply;
+	struct speaker p;
 	int st;
 
-	raw_begin(&r, t->socket);
-	b.addr = r.addr;
-	b.addr.port = 0;
-	if (raw_cq(&r, 16, &cq) != NDSH_OK || raw_ud_qp(&r, &cq, 16, &qp) != NDSH_OK ||
-		raw_ask(&r, &b, &source, NULL) != NDSH_OK ||
-		raw_ask(&r, &b, &service, NULL) != NDSH_OK)
+	if (!speaker_begins(&p, t, raw_ud_qp) || !speaker_binds(&p, NDSH_MSG_CM_UD_BIND, &source) ||
+		!speaker_binds(&p, NDSH_MSG_CM_UD_BIND, &service))
 		return;
-	ask.id = qp.id;
 	l.listener = service.id;
-	if (raw_ask(&r, &ask, &own, NULL) != NDSH_OK || raw_ask(&r, &l, NULL, NULL) != NDSH_OK)
+	if (raw_ask(&p.r, &l, NULL, NULL) != NDSH_OK)
 		return;
 	m.listener = source.id;
 	do {
-		m.remote = address_of(&r, raw_random(2) ? WHERE_CLOSED : WHERE_NOBODY);
+		m.remote = address_of(&p.r, raw_random(2) ? WHERE_CLOSED : WHERE_NOBODY);
 		if (raw_random(2))
 			m.remote = service.addr;
 		m.priv_bytes = raw_random(NDSH_LOOKUP_DATA_MAX + 2);
-		st = raw_ask(&r, &m, &reply, NULL);
-		a.permit = own.permit;
-		if (whose == PERMIT_GUESSED)
+		st = raw_ask(&p.r, &m, &reply, NULL);
+		a.permit = p.permit;
+		if (permit == PERMIT_GUESSED)
 			a.permit.key ^= 1u << raw_random(32);
 		raw_fill(&a.own, sizeof(a.own));
 		a.conn = st == NDSH_OK ? reply.id + raw_random(2) : raw_random(64);
 		a.priv_bytes = raw_random(NDSH_ANSWER_DATA_MAX + 2);
-		(void)raw_ask(&r, &a, NULL, NULL);
+		(void)raw_ask(&p.r, &a, NULL, NULL);
 		if (st == NDSH_OK && raw_random(2))
-			st = raw_ask_id(&r, NDSH_MSG_CONN_DESTROY, reply.id, NULL);
+			st = raw_ask_id(&p.r, NDSH_MSG_CONN_DESTROY, reply.id, NULL);
 	} while (attacking(t) && st != RAW_GONE);
-	raw_end(&r);
+	raw_end(&p.r);
 }
 
 const struct attack connection_attacks[] = {

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The same programs of verbs at both ends: in the guest on its kernel's device, here under ndd-verbs on the daemon's."""
 
-import os
-
 from bench import FAMILIES, HOST, OURS, PEER, Case
-from cases import Skip, program
+from program_cases import rping_ended
 from sandbox import Failure, Process, listens, run, until
+from verbs import under
 
 CONTENTS = "every byte of every message"
 SOURCES = "number, length and source of messages"
@@ -16,31 +15,22 @@ PORT = 18516
 GUEST_LISTENS = f"grep -q ':{PORT:04X} 0*:0000 0A ' /proc/net/tcp /proc/net/tcp6"
 
 
-def under(bench, line):
-    """The command of a program on the daemon."""
-    if not os.access(os.path.join(bench.build.folder, "lib/ndverbs/libibverbs.so.1"), os.R_OK):
-        raise Skip("no-verbs")
-    ndd_verbs = program(bench.build.folder, "app/ndd-verbs/ndd-verbs")
-    return (ndd_verbs, "--socket", bench.daemon.socket_path, "--quiet", *line.split())
-
-
 def guest_calls(bench, ours, theirs, ready):
-    """The guest's program begins; ours is ready for it when ready(process)."""
+    """The guest's program begins; ours is ready for it when ready()."""
     def act():
-        server = Process(*under(bench, ours), name=ours.split()[0])
-        with server:
-            until(lambda: ready(server) or not server.running(), f"{ours} waits")
-            said = bench.guest.run(theirs, check=False)
-            if said.status or server.wait(30):
-                raise Failure(f"{theirs}: exit {said.status}\n{said.text}\n{ours}:\n{server.text}")
+        server = Process(*under(bench.daemon, *ours.split()), name=ours.split()[0])
+        until(lambda: ready() or not server.running(), f"{ours} waits")
+        if not server.running():
+            raise Failure(f"{ours}: exit {server.wait()}\n{server.text}")
+        bench.ours_waits(server, theirs)
 
     return bench.captured(act)
 
 
-def we_call(bench, ours, theirs, ready):
-    """Our program begins; the guest's is ready for it when ready()."""
+def we_call(bench, ours, theirs, ready, **how):
+    """Our program begins; the guest's is ready for it when ready(). how: of Bench.guest_waits()."""
     return bench.captured(lambda: bench.guest_waits(
-        theirs, lambda: run(*under(bench, ours), timeout=60, check=False), ready))
+        theirs, lambda: run(*under(bench.daemon, *ours.split()), timeout=60, check=False), ready, **how))
 
 
 # ---- ends that meet by rdma_cm ------------------------------------------------------------------------
@@ -50,8 +40,9 @@ def by_cm(bench, family, line, direction):
     serves, calls = line
     if direction == "in":
         return guest_calls(bench, serves.format(OURS[family]), calls.format(OURS[family]),
-                           lambda _: bench.daemon.usage().get("listeners"))
-    return we_call(bench, calls.format(PEER[family]), serves.format(PEER[family]), bench.guest_listens)
+                           lambda: bench.daemon.usage().get("listeners"))
+    how = {"well": rping_ended} if serves.startswith("rping") else {}
+    return we_call(bench, calls.format(PEER[family]), serves.format(PEER[family]), bench.guest_listens, **how)
 
 
 CM_PROGRAMS = (
@@ -74,7 +65,7 @@ def by_tcp(bench, family, name, options, guest_options, direction):
     ours = f"{name} -d {DEVICES[family]} {options} -p {PORT}"
     theirs = f"{name} -d rxe0 {guest_options} -p {PORT}"
     if direction == "in":
-        return guest_calls(bench, ours, f"{theirs} {HOST}", lambda _: listens(PORT))
+        return guest_calls(bench, ours, f"{theirs} {HOST}", lambda: listens(PORT))
     return we_call(bench, f"{ours} {PEER['v4']}", theirs,
                    lambda: bench.guest.run(GUEST_LISTENS, check=False).status == 0)
 

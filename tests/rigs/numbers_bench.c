@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "object/qp.h"
-#include "platform/clock.h"
-#include "rigs/mad_pkt.h"
 #include "rigs/net_rig.h"
+#include "rigs/peer_mads.h"
 
 #define SEGMENT_BYTES (1u << 20)
 
@@ -91,26 +90,14 @@ struct cm_mad
 numbers_mad(const struct numbers_bench *b)
 {
 	struct roce_cm_tx tx;
-	struct cm_mad m;
 
-	cr_assert(roce_cm_tx(b->r->d.cm, &tx));
-	cr_assert(eq(int, cm_mad_decode(&m, tx.mad), CM_DECODE_OK));
-	return m;
+	return peer_gets(b->r, &tx);
 }
 
-/* A MAD from the peer, and the event that it makes. */
 struct roce_cm_event
 numbers_hear(const struct numbers_bench *b, const struct cm_mad *m)
 {
-	const struct roce_gid peer = net_rig_gid(NUMBERS_PEER_IP), me = net_rig_gid(NDD_RIG_IP);
-	uint8_t mad[ROCE_MAD_BYTES], l3[ROCE_IPV4_BYTES];
-	const struct roce_pkt pkt = mad_pkt(mad, &peer, &me, l3);
-	struct roce_cm_event ev;
-
-	cm_mad_encode(mad, m);
-	roce_cm_rx(b->r->d.cm, ndd_now_ns(), &pkt, 0);
-	cr_assert(roce_cm_event(b->r->d.cm, &ev));
-	return ev;
+	return peer_sends(b->r, NUMBERS_PEER_IP, m);
 }
 
 struct ndsh_ev_cm

@@ -13,14 +13,19 @@ PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_write_bw")
 CM_PROGRAMS = ("rping", "ucmatose", "rdma_server", "rstream")
 
 
+def wrapper(folder):
+    """ndd-verbs of that build."""
+    if not os.access(os.path.join(folder, "lib/ndverbs/libibverbs.so.1"), os.R_OK):
+        raise Skip("no-verbs")
+    return program(folder, "app/ndd-verbs/ndd-verbs")
+
+
 class VerbsBuild(Build):
     def __init__(self, folder):
         super().__init__(folder)
-        if not os.access(os.path.join(self.folder, "lib/ndverbs/libibverbs.so.1"), os.R_OK):
-            raise Skip("no-verbs")
+        self.ndd_verbs = wrapper(self.folder)
         if not all(shutil.which(name) for name in PROGRAMS):
             raise Skip("no-programs")
-        self.ndd_verbs = program(self.folder, "app/ndd-verbs/ndd-verbs")
         self.verbtest = program(self.folder, "tests/verbs/verbtest")
         self.windowtest = program(self.folder, "tests/verbs/windowtest")
         self.mpi_exchange = os.path.join(self.folder, "tests/verbs/mpi_exchange")  # where Open MPI is installed
@@ -33,7 +38,7 @@ class VerbsBuild(Build):
 
 def under(daemon, *command):
     """The command on that daemon."""
-    return (daemon.build.ndd_verbs, "--socket", daemon.socket_path, "--quiet", *command)
+    return (wrapper(daemon.build.folder), "--socket", daemon.socket_path, "--quiet", *command)
 
 
 def both(link, *command, timeout=60):

@@ -525,7 +525,7 @@ Test(shm_doorbell, bits_are_taken_once_and_a_turn_is_bounded)
 }
 
 /* The second 4,095 queue pairs have the doorbells of the first, and so on; the admin ring's is
- * nobody else's. */
+ * its own. */
 Test(shm_doorbell, queue_pairs_beyond_the_doorbells_share_them)
 {
 	static const uint32_t rows[][2] = {{0, 0}, {4094, 4094}, {4095, 0}, {4096, 1}, {8189, 4094},

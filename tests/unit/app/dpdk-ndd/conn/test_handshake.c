@@ -15,9 +15,9 @@
 #include "object/qp.h"
 #include "platform/clock.h"
 #include "rigs/cm_crowd.h"
-#include "rigs/mad_pkt.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
+#include "rigs/peer_mads.h"
 #include "roce/mem/door.h"
 #include "roce/qp/qp.h"
 #include "roce/shard/shard.h"
@@ -102,26 +102,13 @@ bench_new(bool has_srq)
 static struct cm_mad
 next_mad(struct bench *b, struct roce_cm_tx *tx)
 {
-	struct cm_mad m;
-
-	cr_assert(roce_cm_tx(b->r->d.cm, tx));
-	cr_assert(eq(int, cm_mad_decode(&m, tx->mad), CM_DECODE_OK));
-	return m;
+	return peer_gets(b->r, tx);
 }
 
-/* A MAD from the peer, and the event that it makes. */
 static struct roce_cm_event
 hear(struct bench *b, const struct cm_mad *m)
 {
-	const struct roce_gid peer = net_rig_gid(PEER_IP), me = net_rig_gid(NDD_RIG_IP);
-	uint8_t mad[ROCE_MAD_BYTES], l3[ROCE_IPV4_BYTES];
-	const struct roce_pkt pkt = mad_pkt(mad, &peer, &me, l3);
-	struct roce_cm_event ev;
-
-	cm_mad_encode(mad, m);
-	roce_cm_rx(b->r->d.cm, ndd_now_ns(), &pkt, 0);
-	cr_assert(roce_cm_event(b->r->d.cm, &ev));
-	return ev;
+	return peer_sends(b->r, PEER_IP, m);
 }
 
 /* ---- the active side ---- */

@@ -42,7 +42,7 @@ asked(const struct numbers_bench *b)
 	return c;
 }
 
-/* The CM's word of a query or request, to whom it is for. */
+/* The CM's word that a query or request is over goes to its owner. */
 static void
 ends(const struct numbers_bench *b, const struct roce_cm_event *e)
 {
@@ -106,7 +106,7 @@ Test(services, look_up_refused)
 	cr_expect(zero(memcmp(ev.priv, "yes\0", 4)));
 }
 
-/* Nobody answers: it ends by itself, when the CM has asked often enough. */
+/* No answer comes: the lookup ends by itself, when the CM has asked often enough. */
 Test(services, look_up_unanswered)
 {
 	struct numbers_bench b = numbers_bench_of(ndd_rig_new(), true);

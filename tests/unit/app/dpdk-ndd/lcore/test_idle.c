@@ -266,7 +266,7 @@ all_places(struct client *c)
 	return qp;
 }
 
-/* Whose doorbell it is can't be told: each is looked at. */
+/* The bit does not tell which of them rang: each is looked at. */
 Test(doorbell, all_that_share_a_doorbell_are_looked_at)
 {
 	struct client *c = client_new();
