@@ -79,6 +79,11 @@ class Effect:
         """Of the worst kind of call: (ms, which)."""
         return max((self.now[c]["p99_us"] / 1000, c) for c in CALLS)
 
+    def longest(self):
+        """Of each kind of call, in words."""
+        return "longest of: " + ", ".join(
+            f"{self.now[c]['n']} {c} {self.now[c]['max_us'] / 1000:.1f} ms" for c in CALLS)
+
     def late_calls(self):
         """What takes longer than promised: (ms, promised ms, which)."""
         for call in CALLS:

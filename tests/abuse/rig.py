@@ -101,6 +101,14 @@ def cycles_per_us():
         return float(re.search(r"cpu MHz\s*: ([\d.]+)", f.read()).group(1))
 
 
+def told(daemon):
+    """What it logged; of its counters, only those that the CM had at last."""
+    lines = [line for line in daemon.news().splitlines()
+             if not re.search(r" (shard|port|network:|sessions:|ready:)|^EAL:", line)]
+    earlier = [line for line in lines if " CM:" in line][:-1]
+    return "\n".join([line for line in lines if line not in earlier][-20:])
+
+
 class AbusedLink:
     """Of a link: all users may connect, and lcores count their cycles."""
 
@@ -212,9 +220,8 @@ class Rig:
             self.before[i] = looks[0]
 
     def news(self):
-        """What the daemons logged since the last case began, but for counters."""
-        lines = self.link.news().splitlines() if self.link else []
-        return "\n".join([line for line in lines if not re.search(r" (shard|port|CM:|network:|sessions:|ready:)|^EAL:", line)][-20:])
+        """What the daemons logged since the last case began."""
+        return "\n".join(map(told, self.daemons)) if self.link else ""
 
 
 def memif_rig(build, folder, inside=()):

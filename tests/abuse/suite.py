@@ -22,13 +22,15 @@ class Suite(Runner):
 
     def judged(self, rig, name, attack):
         """The note of a case; a Failure if the effect is beyond the bounds, each time."""
+        tries = []
         for _ in range(1 if self.expects(name, "open") else TRIES):
             effect, words = attacked(rig, attack)
             faults = list(effect.faults(self.gaps_per_s))
             if not faults:
                 return words
+            tries.append(f"try {len(tries) + 1}: {'; '.join(faults)}; {effect.longest()}")
             rig.baselines = {}  # perhaps the machine is busier than it was
-        raise Failure("; ".join(faults) + "\n" + words)
+        raise Failure("\n".join(["; ".join(faults), words] + tries))
 
     def lone(self, name, function, news=lambda: "", failed=lambda: None):
         """A case whose note is what function() returns, or that fails as it says."""
