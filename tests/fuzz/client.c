@@ -28,23 +28,58 @@ some_sges(struct world *w, struct ndsh_sge *sge)
 	return n;
 }
 
-/* The next generation of a window or fast-register region, or another. */
+/* Of one of the windows: the next token, or another. Those of verbs may be the same again, or have
+ * bits that the client may not choose. */
 static void
-local_fill(struct world *w, struct ndsh_swr *wr, uint32_t op)
+token_choose(struct world *w, struct ndsh_swr *wr, unsigned kind, unsigned how)
 {
-	struct world_token *t = op == NDSH_OP_BIND ? &w->mw_token : &w->fr_token;
+	struct world_token *t = &w->mw_token;
+	uint32_t *token;
+
+	if (kind < 2) {
+		wr->imm = t->generation += how != 0;
+		wr->rkey = ndsh_window_token(t->slot, t->secret, wr->imm);
+		return;
+	}
+	token = &w->keyed[kind - 2].token;
+	if (how == 1 || how == 2)
+		*token = (*token & ~0xffu) | ((*token + 1) & 0xffu);
+	else if (how == 3)
+		*token = (*token & ~0xffu) | (uint32_t)fuzz_take(w->in, 1);
+	wr->rkey = how == 0 ? *token ^ (uint32_t)fuzz_take(w->in, 2) : *token;
+}
+
+/* Half of them fit into the region that permits all. */
+static void
+bind_fill(struct world *w, struct ndsh_swr *wr)
+{
+	uint32_t access = fuzz_below(w->in, 32), key = w->rw_key, how = fuzz_below(w->in, 32);
+
+	token_choose(w, wr, how >> 2 & 3, how & 3);
+	wr->raddr = world_va(w);
+	wr->arg[0] = fuzz_take(w->in, 2);
+	if (how & 16) {
+		wr->raddr = WORLD_VA + WORLD_AT_RW * WORLD_PAGE + wr->raddr % WORLD_PAGE;
+		wr->arg[0] %= 3 * WORLD_PAGE;
+	} else {
+		key = world_key(w);
+	}
+	wr->arg[1] = access | (uint64_t)key << 32;
+}
+
+/* The next number of the fast-register region, or another. */
+static void
+fast_register_fill(struct world *w, struct ndsh_swr *wr)
+{
+	struct world_token *t = &w->fr_token;
 	uint32_t access = fuzz_below(w->in, 32), list;
 
 	wr->imm = t->generation += fuzz_below(w->in, 4) != 0;
 	wr->rkey = ndsh_window_token(t->slot, t->secret, wr->imm);
 	wr->raddr = world_va(w);
 	wr->arg[0] = fuzz_take(w->in, 2);
-	if (op == NDSH_OP_BIND) {
-		wr->arg[1] = access | (uint64_t)world_key(w) << 32;
-	} else {
-		list = fuzz_below(w->in, 5);
-		wr->arg[1] = NDSH_FRMR_ARG(access, list, fuzz_below(w->in, 6));
-	}
+	list = fuzz_below(w->in, 5);
+	wr->arg[1] = NDSH_FRMR_ARG(access, list, fuzz_below(w->in, 6));
 }
 
 static void
@@ -63,8 +98,10 @@ client_posts(struct world *w)
 	flags = flags & 0x80 ? flags & NDSH_WRF_MASK : flags & NDSH_WRF_SILENT;
 	if (q->sq.next - page->sq_done >= WORLD_DEPTH)
 		return; /* the library looks for room */
-	if (op == NDSH_OP_BIND || op == NDSH_OP_FAST_REGISTER) {
-		local_fill(w, &wr, op);
+	if (op == NDSH_OP_BIND) {
+		bind_fill(w, &wr);
+	} else if (op == NDSH_OP_FAST_REGISTER) {
+		fast_register_fill(w, &wr);
 	} else {
 		wr.raddr = i == WORLD_UD ? NDSH_UD_RADDR(WORLD_PEER_QPN, WORLD_Q_KEY) : world_va(w);
 		wr.rkey = i == WORLD_UD && fuzz_below(w->in, 4) ? WORLD_AH : world_key(w);

@@ -44,7 +44,9 @@ queue_pair_begins_anew(struct world *w)
 static void
 memory_changes(struct world *w)
 {
-	switch (fuzz_below(w->in, 3)) {
+	unsigned what = fuzz_below(w->in, 3 + WORLD_KEYED);
+
+	switch (what) {
 	case 0: /* a segment with no regions goes, and comes back */
 		if (roce_admin_remove_range(w->admin, WORLD_VA + WORLD_AT_RW * WORLD_PAGE))
 			(void)roce_admin_add_range(w->admin, WORLD_VA + WORLD_AT_RW * WORLD_PAGE,
@@ -53,10 +55,14 @@ memory_changes(struct world *w)
 	case 1: /* the segment of the fast-register region goes, and comes back */
 		w->fr_arena.count ^= 1;
 		break;
-	default:
+	case 2:
 		if (w->mw != NULL)
 			roce_mw_destroy(w->s, w->mw);
 		w->mw = roce_mw_create(w->s, w->pd, &w->mw_token.slot, &w->mw_token.secret);
+		break;
+	default:
+		roce_mw_destroy(w->s, w->keyed[what - 3].mw);
+		world_keyed_new(w, what - 3);
 	}
 }
 

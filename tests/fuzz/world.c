@@ -107,9 +107,19 @@ regions_new(struct world *w)
 	w->rw_key = region_new(w, NDSH_ADMIN_REGISTER, WORLD_VA + WORLD_AT_RW * WORLD_PAGE,
 		4 * WORLD_PAGE, WORLD_RIGHTS);
 	w->ro_key = region_new(w, NDSH_ADMIN_REGISTER, WORLD_VA + WORLD_AT_RO * WORLD_PAGE,
-		2 * WORLD_PAGE, NDSH_ACCESS_REMOTE_READ);
+		2 * WORLD_PAGE, NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_WINDOW_BIND);
 	w->moved_key = region_new(
 		w, NDSH_ADMIN_REGISTER_MOVED, (uintptr_t)w->moved, WORLD_MOVED, WORLD_RIGHTS);
+}
+
+void
+world_keyed_new(struct world *w, unsigned i)
+{
+	struct world_keyed *k = &w->keyed[i];
+
+	k->mw = roce_mw_create_keyed(
+		w->s, w->pd, i == 0 ? NDSH_MW_TYPE_1 : NDSH_MW_TYPE_2, &k->token);
+	fuzz_need(k->mw != NULL, "a window of type %u", i + 1);
 }
 
 static void
@@ -133,6 +143,8 @@ windows_new(struct world *w)
 		w->fr_mem, &w->fr_token.slot, &w->fr_token.secret);
 	w->all = roce_arena_open(w->s, w->pd, &w->fr_arena);
 	fuzz_need(w->mw != NULL && w->fr != NULL && w->all != NULL, "windows");
+	for (unsigned i = 0; i < WORLD_KEYED; i++)
+		world_keyed_new(w, i);
 }
 
 static void
@@ -369,51 +381,6 @@ world_new(struct world *w, struct fuzz_in *in, bool hostile)
 	qps_new(w);
 }
 
-/* ---- choices --------------------------------------------------------------------------------- */
-
-uint32_t
-world_key(struct world *w)
-{
-	uint32_t mw = w->mw_token.generation, fr = w->fr_token.generation;
-
-	switch (fuzz_below(w->in, 12)) {
-	case 0:
-		return w->ro_key;
-	case 1:
-		return w->neighbour_key;
-	case 2:
-		return ndsh_window_token(w->mw_token.slot, w->mw_token.secret, mw);
-	case 3:
-		return ndsh_window_token(w->fr_token.slot, w->fr_token.secret, fr);
-	case 4:
-		return ndsh_window_token(w->fr_token.slot, w->fr_token.secret, 0);
-	case 5:
-		return w->moved_key;
-	case 6:
-		return roce_mr_key(w->all);
-	case 7:
-		return (uint32_t)fuzz_take(w->in, 4);
-	default:
-		return w->rw_key;
-	}
-}
-
-uint64_t
-world_va(struct world *w)
-{
-	static const uint32_t pages[] = {WORLD_AT_RW, WORLD_AT_RW, WORLD_AT_RW, WORLD_AT_RW + 4,
-		WORLD_AT_RO, WORLD_AT_RO + 2, WORLD_AT_FAST, WORLD_AT_FAST + 4, WORLD_AT_NEIGHBOUR,
-		0};
-	unsigned which = fuzz_below(w->in, 14);
-	uint64_t offset = fuzz_take(w->in, 2);
-
-	if (which < 10)
-		return WORLD_VA + pages[which] * WORLD_PAGE + (int16_t)offset;
-	if (which < 13)
-		return (uintptr_t)w->moved + offset % WORLD_MOVED;
-	return offset | fuzz_take(w->in, 6) << 16;
-}
-
 /* ---- turns ----------------------------------------------------------------------------------- */
 
 static void
@@ -491,6 +458,17 @@ nothing_else_changed(const struct world *w)
 	fuzz_need(page->produced == 0, "the neighbour has a completion");
 }
 
+/* Of a token, only what the client may choose has changed. */
+static void
+tokens_stay(const struct world *w)
+{
+	for (unsigned i = 0; i < WORLD_KEYED; i++)
+		fuzz_need(
+			(roce_mr_key(w->keyed[i].mw) ^ w->keyed[i].token) >> NDSH_MW_CHOSEN_BITS ==
+				0,
+			"a window has a token that is not its own");
+}
+
 void
 world_turn(struct world *w)
 {
@@ -508,6 +486,7 @@ world_turn(struct world *w)
 		fuzz_need(ev.qp == NULL || ev.qp != w->neighbour.qp, "the neighbour's event");
 	why = roce_shard_check(w->s);
 	fuzz_need(why == NULL, "%s", why);
+	tokens_stay(w);
 	fuzz_need(roce_shard_counters(w->s)->internal_errors == 0, "an internal error");
 }
 
@@ -527,6 +506,8 @@ memory_ends(struct world *w)
 {
 	if (w->mw != NULL)
 		roce_mw_destroy(w->s, w->mw);
+	for (unsigned i = 0; i < WORLD_KEYED; i++)
+		roce_mw_destroy(w->s, w->keyed[i].mw);
 	roce_frmr_destroy(w->s, w->fr);
 	roce_arena_close(w->s, w->all);
 	fuzz_need(roce_mr_deregister(w->s, w->neighbour_mr), "the neighbour's region");

@@ -73,6 +73,7 @@ struct world_block { /* of shared memory: the client may change any byte of it *
 	bool mapped;
 };
 #define WORLD_BLOCKS 24u
+#define WORLD_KEYED  2u
 
 struct world {
 	struct fuzz_in *in;
@@ -84,6 +85,10 @@ struct world {
 	uint8_t *arena;
 	uint32_t pd, neighbour_pd;
 	struct roce_mr *neighbour_mr, *mw, *fr, *all;
+	struct world_keyed { /* windows of verbs: the client chooses the end of each token */
+		struct roce_mr *mw;
+		uint32_t token;
+	} keyed[WORLD_KEYED];				   /* of types 1 and 2 */
 	uint32_t rw_key, ro_key, moved_key, neighbour_key; /* others: world_key() */
 	struct world_token {
 		uint32_t slot, generation;
@@ -117,6 +122,8 @@ struct world {
 };
 
 void world_new(struct world *w, struct fuzz_in *in, bool hostile);
+/* The window keyed[i], not bound. */
+void world_keyed_new(struct world *w, unsigned i);
 /* A turn of the lcore, and what must hold after it. */
 void world_turn(struct world *w);
 /* A frame arrives: what the parser says of it. */
@@ -124,7 +131,7 @@ enum roce_wire_err world_frame(struct world *w, const uint8_t *frame, uint32_t b
 /* Everything is taken down, and nothing is left. */
 void world_end(struct world *w);
 
-/* A chosen key of all that there are, or one that is the input's own. */
+/* choice.c. A key of all that there are, or one that is the input's own. */
 uint32_t world_key(struct world *w);
 /* A chosen address, mostly near the beginning or the end of something. */
 uint64_t world_va(struct world *w);
