@@ -13,7 +13,8 @@ ATTACK_MS = 400
 apart = ()  # a command that runs attackers on CPUs of their own
 # Attacks that take time of the lcore: the victim has bulk transfers meanwhile.
 OF_THE_LCORE = ("queue-pairs-*", "all-request-slots", "write-*", "read-*", "atomic-*", "invalidate-*", "reset-*",
-                "flush-*", "destroy-*", "notify-*", "doorbell-*", "beyond-*", "peer-*", "datagrams-to-*", "arm-*")
+                "flush-*", "destroy-*", "notify-*", "doorbell-*", "beyond-*", "peer-*", "datagrams-to-*", "arm-*",
+                "window-type-*")
 
 
 def other_user():
