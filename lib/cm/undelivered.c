@@ -17,7 +17,7 @@ find_quoted(const struct roce_cm *cm, const struct roce_gid *to, const struct cm
 		c = cm_find_local_id(cm, m->local_id);
 	else if (m->attr == CM_ATTR_SIDR_REQ)
 		c = cm_find_query_id(cm, m->local_id);
-	return c != NULL && c->active && (c->state == CM_REQ_SENT || c->state == CM_SIDR_SENT) &&
+	return c != NULL && (c->state == CM_REQ_SENT || c->state == CM_SIDR_SENT) &&
 			       c->tid == m->tid && roce_gid_equal(&c->remote.gid, to)
 		       ? c
 		       : NULL;
