@@ -14,6 +14,7 @@
 static void
 port_release(struct udp_port *u)
 {
+	udp_queues_close(u);
 	udp_sockets_close(u);
 	udp_rx_fini(u);
 	free(u->ipid);
@@ -34,29 +35,75 @@ port_is_up(struct port *p)
 	return udp_of(p)->sockets != 0;
 }
 
-/* Written by the lcore, one word each: what is read was true at some moment. */
+/* Of all queues. Written by lcores, one word each: what is read was true at some moment. */
+static struct udp_counters
+counters_sum(const struct udp_port *u)
+{
+	struct udp_counters sum = u->count;
+
+	for (uint32_t i = 0; i < u->queues_beside; i++) {
+		const struct udp_counters *c = &udp_of(&u->beside[i])->count;
+
+#define UDP_X(n) sum.n += c->n;
+		UDP_COUNTERS(UDP_X)
+#undef UDP_X
+	}
+	return sum;
+}
+
+/* NULL: no source is broken that has not been told. */
+static const char *
+tell_broken(struct udp_port *u)
+{
+	static char text[160];
+	char from[INET_ADDRSTRLEN];
+
+	if (memcmp(u->broken, u->broken_told, sizeof(u->broken)) == 0)
+		return NULL;
+	memcpy(u->broken_told, u->broken, sizeof(u->broken));
+	(void)snprintf(text, sizeof(text),
+		"packets of %s all have a wrong ICRC: does something in between translate "
+		"addresses (NAT)? RoCEv2 does not pass that",
+		inet_ntop(AF_INET, u->broken_told, from, sizeof(from)));
+	return text;
+}
+
+static const char *
+tell_not_steered(struct udp_port *u)
+{
+	static char text[160];
+	int err = u->not_steered;
+
+	if (err == 0)
+		return NULL;
+	u->not_steered = 0;
+	(void)snprintf(text, sizeof(text),
+		"the first lcore receives and sends for all: sockets for each are not to be had "
+		"(%s)",
+		strerror(err));
+	return text;
+}
+
 static const char *
 port_tend(struct port *p)
 {
-	static char text[160];
 	struct udp_port *u = udp_of(p);
-	char from[INET_ADDRSTRLEN];
+	const struct udp_counters sum = counters_sum(u);
+	const char *news = tell_not_steered(u);
 
-	if (memcmp(u->broken, u->broken_told, sizeof(u->broken)) != 0) {
-		memcpy(u->broken_told, u->broken, sizeof(u->broken));
-		(void)snprintf(text, sizeof(text),
-			"packets of %s all have a wrong ICRC: does something in between translate "
-			"addresses (NAT)? RoCEv2 does not pass that",
-			inet_ntop(AF_INET, u->broken_told, from, sizeof(from)));
-		return text;
-	}
-	if (u->count.tx_too_large != u->large_told) {
-		u->large_told = u->count.tx_too_large;
+	if (news == NULL)
+		news = tell_broken(u);
+	for (uint32_t i = 0; i < u->queues_beside && news == NULL; i++)
+		news = tell_broken(udp_of(&u->beside[i]));
+	if (news != NULL)
+		return news;
+	if (sum.tx_too_large != u->large_told) {
+		u->large_told = sum.tx_too_large;
 		return "packets are larger than the network between here and a peer takes: lower "
 		       "the port's mtu";
 	}
-	if (u->count.rx_kernel_drops != u->drops_told) {
-		u->drops_told = u->count.rx_kernel_drops;
+	if (sum.rx_kernel_drops != u->drops_told) {
+		u->drops_told = sum.rx_kernel_drops;
 		return "the kernel had no room for packets that came: net.core.rmem_max allows "
 		       "more";
 	}
@@ -66,9 +113,9 @@ port_tend(struct port *p)
 static void
 port_counters(const struct port *p, port_counter_fn *tell, void *arg)
 {
-	const struct udp_counters *c = &udp_of(p)->count;
+	const struct udp_counters sum = counters_sum(udp_of(p));
 
-#define UDP_X(n) tell(arg, #n, c->n);
+#define UDP_X(n) tell(arg, #n, sum.n);
 	UDP_COUNTERS(UDP_X)
 #undef UDP_X
 }
@@ -131,10 +178,12 @@ udp_open(struct port *p, const struct udp_cfg *cfg, char *why, size_t why_bytes)
 		err = "no memory, or no randomness";
 	else
 		err = udp_sockets_open(u, cfg, why, why_bytes);
-	if (err != NULL) {
-		port_release(u);
-		p->kind = NULL;
+	if (err == NULL) {
+		udp_queues_open(p, cfg);
+		return NULL;
 	}
+	port_release(u);
+	p->kind = NULL;
 	return err;
 }
 

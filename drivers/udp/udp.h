@@ -21,6 +21,7 @@
 #define UDP_LOCALS_MAX	  648u
 
 struct rte_mempool;
+struct sock_filter;
 
 struct udp_cfg {
 	/* Receive for these alone, of which each can be bound; none: for all of this machine. */
@@ -29,6 +30,12 @@ struct udp_cfg {
 	uint32_t mtu;	       /* of IP packets, as paths are to have it */
 	bool require_checksum; /* a datagram without one is dropped by the kernel, and counted */
 	struct rte_mempool *pool;
+	/* So many lcores have a queue each; 0 and 1: one has the port. More need a program of
+	 * classic BPF, which returns the number of the queue that a datagram is for, by its
+	 * UDP payload; 0, too, if it is too short. */
+	uint32_t queues;
+	const struct sock_filter *steer;
+	uint16_t steer_length;
 };
 
 /* An address of this machine, and the kernel's number of the interface that has it. */
@@ -39,6 +46,11 @@ struct udp_local {
 
 /* NULL, or what failed, in words (static or in why). It receives from now on. */
 const char *udp_open(struct port *p, const struct udp_cfg *cfg, char *why, size_t why_bytes);
+
+/* Queue i, from 1 on, as a port by itself, for another lcore: its bursts, its files, and its local
+ * addresses (udp_locals_set()) are its own, and all else is p's. NULL: there is none, as the kernel
+ * can't steer, of which the port's tend() tells, or as there are fewer. */
+struct port *udp_queue(const struct port *p, uint32_t i);
 
 /* How many packets with so many bytes of payload the kernel keeps for this port until they are
  * received, by its own accounting: those beyond are lost. */

@@ -78,6 +78,10 @@ struct udp_port {
 	struct udp_slot single[UDP_SINGLES], run[UDP_RUNS];
 	uint8_t *flat; /* UDP_SCRATCH bytes */
 	struct udp_counters count;
+	/* of the first queue: the others */
+	struct port *beside;
+	uint32_t queues_beside;
+	int not_steered; /* why there are none, and it has not been told: errno */
 	/* the control thread's */
 	uint8_t broken_told[4];
 	uint64_t drops_told, large_told;
@@ -99,6 +103,24 @@ uint32_t udp_local_interface(const struct udp_port *u, const uint8_t ip[16]);
 const char *udp_sockets_open(
 	struct udp_port *u, const struct udp_cfg *cfg, char *why, size_t why_bytes);
 void udp_sockets_close(struct udp_port *u);
+/* It has no sender yet. */
+void udp_senders_none(struct udp_port *u);
+
+/* The following leave a reason in errno if they return false. */
+
+/* May this user's processes bind the addresses of these sockets from now on, to be in a group with
+ * them? They were bound without that, and so found out whether anybody had the addresses. */
+bool udp_sockets_share(const struct udp_port *u, bool others);
+/* A socket beside each that receives for first, and senders. */
+bool udp_sockets_join(struct udp_port *u, const struct udp_port *first, const struct udp_cfg *cfg);
+/* The groups have the program from now on. */
+bool udp_sockets_steer(const struct udp_port *first, const struct udp_cfg *cfg);
+
+/* ---- udp_queue.c ---- */
+
+/* Open those that cfg asks for; without them the first receives all. */
+void udp_queues_open(struct port *p, const struct udp_cfg *cfg);
+void udp_queues_close(struct udp_port *u);
 
 /* ---- udp_frame.c ---- */
 

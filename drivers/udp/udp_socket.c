@@ -193,19 +193,53 @@ port_read(int fd, bool v6, uint16_t *port)
 	return true;
 }
 
-static const char *
-senders_open(struct udp_port *u, bool v6, char *why, size_t bytes)
+static bool
+senders_open(struct udp_port *u, bool v6)
 {
 	for (uint32_t i = 0; i <= UDP_MAD_SENDER; i++) {
 		u->sender[v6][i] = sender_open(v6);
 		if (u->sender[v6][i] < 0 ||
-			!port_read(u->sender[v6][i], v6, &u->sender_port[v6][i]) ||
-			(i == UDP_MAD_SENDER && !sender_hears(u->sender[v6][i], v6))) {
-			(void)snprintf(why, bytes, "a socket to send by: %s", strerror(errno));
-			return why;
-		}
+			!port_read(u->sender[v6][i], v6, &u->sender_port[v6][i]))
+			return false;
 	}
-	return NULL;
+	return true;
+}
+
+void
+udp_senders_none(struct udp_port *u)
+{
+	for (uint32_t i = 0; i <= UDP_MAD_SENDER; i++)
+		u->sender[0][i] = u->sender[1][i] = -1;
+}
+
+static bool
+has_family(const struct udp_port *u, bool v6)
+{
+	for (uint32_t i = 0; i < u->sockets; i++)
+		if (u->socket[i].v6 == v6)
+			return true;
+	return false;
+}
+
+/* Of each family that is received. */
+static bool
+senders_open_all(struct udp_port *u)
+{
+	for (uint32_t v6 = 0; v6 < 2; v6++)
+		if (has_family(u, v6) && !senders_open(u, v6))
+			return false;
+	return true;
+}
+
+/* MADs leave by the first queue. */
+static bool
+mad_senders_hear(const struct udp_port *u)
+{
+	for (uint32_t v6 = 0; v6 < 2; v6++)
+		if (u->sender[v6][UDP_MAD_SENDER] >= 0 &&
+			!sender_hears(u->sender[v6][UDP_MAD_SENDER], v6))
+			return false;
+	return true;
 }
 
 /* Does the kernel know of runs (Linux 4.18)? */
@@ -219,22 +253,82 @@ const char *
 udp_sockets_open(struct udp_port *u, const struct udp_cfg *cfg, char *why, size_t bytes)
 {
 	const char *err = NULL;
-	bool has[2] = {false};
 
-	for (uint32_t i = 0; i <= UDP_MAD_SENDER; i++)
-		u->sender[0][i] = u->sender[1][i] = -1;
+	udp_senders_none(u);
 	for (uint32_t i = 0; i < cfg->addresses && err == NULL; i++)
 		err = receiver_open(
 			u, cfg, !roce_gid_is_v4(&cfg->address[i]), cfg->address[i].raw, why, bytes);
 	for (uint32_t v6 = 0; cfg->addresses == 0 && v6 < 2 && err == NULL; v6++)
 		err = receiver_open(u, cfg, v6, NULL, why, bytes);
-	for (uint32_t i = 0; i < u->sockets; i++)
-		has[u->socket[i].v6] = true;
-	for (uint32_t v6 = 0; v6 < 2 && err == NULL; v6++)
-		if (has[v6])
-			err = senders_open(u, v6, why, bytes);
-	u->segments = err == NULL && takes_runs(u->sender[!has[0]][0]);
+	if (err == NULL && !(senders_open_all(u) && mad_senders_hear(u))) {
+		(void)snprintf(why, bytes, "a socket to send by: %s", strerror(errno));
+		err = why;
+	}
+	u->segments = err == NULL && takes_runs(u->sender[!has_family(u, false)][0]);
 	return err;
+}
+
+/* ---- queues ---- */
+
+bool
+udp_sockets_share(const struct udp_port *u, bool others)
+{
+	for (uint32_t i = 0; i < u->sockets; i++)
+		if (!option_set(u->socket[i].fd, SOL_SOCKET, SO_REUSEPORT, others))
+			return false;
+	return true;
+}
+
+/* What is sent to a group of stations goes to each socket of its address, whatever a program says:
+ * of these the first queue's alone is to have it. */
+static bool
+socket_without_groups(int fd, bool v6)
+{
+	return v6 ? option_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0)
+		  : option_set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+}
+
+static bool
+receiver_join(struct udp_socket *s, const struct udp_socket *first, const struct udp_cfg *cfg)
+{
+	struct sockaddr_storage a;
+	socklen_t length = sizeof(a);
+
+	return receiver_prepare(s->fd, s->v6, cfg->require_checksum) &&
+	       socket_without_groups(s->fd, s->v6) &&
+	       option_set(s->fd, SOL_SOCKET, SO_REUSEPORT, 1) &&
+	       getsockname(first->fd, (struct sockaddr *)&a, &length) == 0 &&
+	       bind(s->fd, (struct sockaddr *)&a, length) == 0;
+}
+
+bool
+udp_sockets_join(struct udp_port *u, const struct udp_port *first, const struct udp_cfg *cfg)
+{
+	for (uint32_t i = 0; i < first->sockets; i++) {
+		struct udp_socket *s = &u->socket[i];
+
+		s->v6 = first->socket[i].v6;
+		s->fd = socket_open(s->v6);
+		if (s->fd < 0)
+			return false;
+		u->sockets++;
+		if (!receiver_join(s, &first->socket[i], cfg))
+			return false;
+	}
+	return senders_open_all(u);
+}
+
+bool
+udp_sockets_steer(const struct udp_port *first, const struct udp_cfg *cfg)
+{
+	const struct sock_fprog f = {
+		cfg->steer_length, (struct sock_filter *)(uintptr_t)cfg->steer};
+
+	for (uint32_t i = 0; i < first->sockets; i++)
+		if (setsockopt(first->socket[i].fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &f,
+			    sizeof(f)) != 0)
+			return false;
+	return true;
 }
 
 void

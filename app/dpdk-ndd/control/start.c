@@ -2,6 +2,7 @@
 /* Everything that is made once and lives as long as the daemon: pool, ports, shards, net, CM. */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/filter.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -14,6 +15,7 @@
 #include "hostnet/kernel_port.h"
 #include "hostnet/network.h"
 #include "hostnet/path.h"
+#include "hostnet/udp_steer.h"
 #include "platform/clock.h"
 #include "platform/eal.h"
 #include "platform/log.h"
@@ -26,6 +28,7 @@
 #define MBUF_ROOM	8192u
 #define MBUF_CACHE	256u
 #define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
+#define MBUFS_PER_QUEUE 1024u /* of a UDP port's other shards: the same */
 #define MBUFS_PER_SHARD 3072u /* rings between shards, lanes to the control thread */
 #define CM_FIRST_RETRY	(200 * NDD_MS)
 
@@ -38,11 +41,22 @@ random_fill(void *out, size_t bytes)
 	return false;
 }
 
+static uint32_t
+ports_of_sockets(const struct config *cfg)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < cfg->ports; i++)
+		n += cfg->port[i].udp;
+	return n;
+}
+
 static bool
 start_pool(struct ndd *d)
 {
 	const struct config *cfg = d->cfg;
-	uint32_t n = cfg->ports * MBUFS_PER_PORT + cfg->lcores * MBUFS_PER_SHARD;
+	uint32_t n = cfg->ports * MBUFS_PER_PORT + cfg->lcores * MBUFS_PER_SHARD +
+		     ports_of_sockets(cfg) * (cfg->lcores - 1) * MBUFS_PER_QUEUE;
 	int node = ndd_numa_of_cpu(ndd_lcore_cpu(NDD_LCORE_OF_SHARD(0)));
 
 	static_assert(MBUF_ROOM >= ROCE_FRAME_MAX, "one frame, one mbuf");
@@ -96,10 +110,14 @@ static const char *
 open_udp(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 {
 	const struct config_link *c = &d->cfg->port[i].untagged;
+	struct sock_filter steer[NDD_UDP_STEER_MAX];
 	struct udp_cfg pc = {.addresses = c->addresses,
 		.mtu = ndd_kernel_port_mtu(d, i),
 		.require_checksum = d->cfg->port[i].require_udp_checksum,
-		.pool = d->plane.pool};
+		.pool = d->plane.pool,
+		.queues = d->cfg->lcores,
+		.steer = steer,
+		.steer_length = ndd_udp_steer(steer, &d->plane.qpn_key, d->cfg->lcores)};
 
 	if (pc.mtu == 0)
 		return "the MTU of its interfaces can't be read";
@@ -179,6 +197,15 @@ window_of_sockets(const struct ndd *d)
 	return least / cfg->lcores;
 }
 
+/* What is there for it beside the I/O owner's. */
+static void
+take_queues(const struct ndd *d, struct ndd_shard *s)
+{
+	for (uint32_t i = 0; i < d->cfg->ports; i++)
+		if (d->cfg->port[i].udp && s->id != NDD_IO_OWNER)
+			s->queue[i] = udp_queue(&d->plane.port[i], s->id);
+}
+
 static bool
 start_shards(struct ndd *d)
 {
@@ -208,6 +235,7 @@ start_shards(struct ndd *d)
 				roce_shard_bytes(&sc) >> 20, strerror(errno));
 			return false;
 		}
+		take_queues(d, d->plane.shard[i]);
 		node[i] = d->plane.shard[i]->numa_node;
 		d->plane.shards = i + 1;
 	}
@@ -277,10 +305,11 @@ ndd_start(struct ndd *d)
 			return false;
 	if (!start_shards(d) || !ndd_network_start(d) || !start_cm(d))
 		return false;
-	if (!ndd_shard_watch_ports(p->shard[NDD_IO_OWNER])) {
-		ndd_error("the ports' files can't be waited for: %s", strerror(errno));
-		return false;
-	}
+	for (uint32_t i = 0; i < p->shards; i++)
+		if (!ndd_shard_watch_ports(p->shard[i])) {
+			ndd_error("the ports' files can't be waited for: %s", strerror(errno));
+			return false;
+		}
 	for (uint32_t i = 0; i < p->shards; i++)
 		if (!ndd_shard_launch(p->shard[i])) {
 			ndd_error("lcore of shard %u does not start", i);

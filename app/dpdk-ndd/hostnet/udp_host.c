@@ -93,13 +93,17 @@ on_shard_locals(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 void
 ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port)
 {
-	struct locals l = {.d = d, .port = &d->plane.port[port], .port_index = port};
+	struct locals l = {.d = d, .port_index = port};
 	const struct ndd_rtnl_callbacks callbacks = {.address = local_add, .arg = &l};
 
 	static_assert(UDP_LOCALS_MAX == NET_ADDRESSES_MAX, "all that the host may have");
 	if (!ndd_rtnl_addresses(r, &callbacks))
 		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
-	ndd_shard_call(d->plane.shard[NDD_IO_OWNER], on_shard_locals, &l);
+	for (uint32_t i = 0; i < d->plane.shards; i++) {
+		l.port = ndd_shard_port(d->plane.shard[i], port);
+		if (l.port != NULL)
+			ndd_shard_call(d->plane.shard[i], on_shard_locals, &l);
+	}
 }
 
 /* ---- MTU and groups: interfaces that have addresses of the port ---- */

@@ -11,7 +11,9 @@
 
 struct ndd_shard;
 
-/* Of a shard. Frames pass the I/O owner first, so it has to catch up before the shard does. */
+/* Of a shard. Frames pass the I/O owner first, so it has to catch up before the shard does; those
+ * of a queue of its own the shard has read by then as well. What is steered to another shard that
+ * is not the owner comes late, as it may in a network. */
 struct ndd_moment {
 	uint64_t io, own; /* rounds of either; own 0: the owner has not come so far */
 };

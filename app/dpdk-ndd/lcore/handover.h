@@ -3,10 +3,10 @@
  * The rings between threads: frames that arrived at one shard and belong to another, frames to
  * send, frames and events for the control thread. Every ring has one producer and one consumer.
  *
- * A port has one queue pair in this version, owned by shard 0: only shard 0 touches ports, the
- * others receive and send through it. That is the only way for memif, af_packet and TAP with fewer
- * queues than lcores; NICs with a queue per shard and flow steering fit the same rings, which then
- * carry only what was steered wrong.
+ * Ports are owned by shard 0, and the others receive and send through it: the only way for memif,
+ * af_packet and TAP with fewer queues than lcores. A port with a queue for each shard, to which
+ * packets are steered (the kernel's UDP sockets), fits the same rings: they carry what was steered
+ * wrong, and what is for groups.
  */
 #ifndef NDD_HANDOVER_H
 #define NDD_HANDOVER_H
@@ -23,7 +23,7 @@
 #include "wire/packet.h"
 
 #define NDD_SHARDS_MAX	 CONFIG_LCORES_MAX
-#define NDD_IO_OWNER	 0u    /* the shard that owns the ports */
+#define NDD_IO_OWNER	 0u    /* the shard that owns the ports, and the first queue of each */
 #define NDD_FRAME_RING	 1024u /* frames between two shards: a burst of several windows */
 #define NDD_CONTROL_RING 512u  /* frames of the control thread */
 #define NDD_EVENT_RING	 1024u

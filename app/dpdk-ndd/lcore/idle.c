@@ -45,7 +45,7 @@ wait_ns(int epoll_fd, struct epoll_event *ev, uint64_t ns)
 static bool
 has_unsent(const struct ndd_shard *s)
 {
-	for (uint32_t i = 0; i < s->plane->ports; i++)
+	for (uint32_t i = 0; i < ndd_shard_outs(s); i++)
 		if (s->out[i].n != 0)
 			return true;
 	return false;

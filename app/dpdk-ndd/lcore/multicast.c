@@ -61,7 +61,8 @@ ndd_lcore_multicast(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf *m,
 {
 	const struct roce_group *g = group_find(s, m, pkt);
 
-	/* Frames come to the I/O owner by ports, and to the others from it. */
+	/* Frames come to the I/O owner by ports, and to the others from it: to a port's other
+	 * queues no group is steered, and a frame that says so is of none. */
 	if (s->id == NDD_IO_OWNER &&
 		!is_from_the_link(&s->plane->port[m->port], rte_pktmbuf_mtod(m, const uint8_t *)))
 		s->count.multicast_foreign++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames in: from the ports (I/O owner), from other shards, and our own to ourselves. */
+/* Frames in: from the shard's ports, from other shards, and our own to ourselves. */
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 
@@ -203,13 +203,13 @@ rx_ends(const struct rx_source *from, unsigned *advance)
 }
 
 static unsigned
-rx_port(struct ndd_shard *s, uint64_t now_ns, uint32_t port, unsigned *advance)
+rx_port(struct ndd_shard *s, uint64_t now_ns, struct port *p, uint32_t port, unsigned *advance)
 {
 	struct rx_source from = {0};
 	struct rte_mbuf *m[NDD_BURST];
 
 	while (rx_asks(s, now_ns, &from)) {
-		unsigned n = port_rx_burst(&s->plane->port[port], m, (uint16_t)from.asked);
+		unsigned n = port_rx_burst(p, m, (uint16_t)from.asked);
 
 		for (unsigned i = 0; i < n; i++)
 			m[i]->port = (uint16_t)port; /* our number, not ethdev's */
@@ -260,6 +260,18 @@ ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 	return n;
 }
 
+/* Of a shard that owns no port. */
+static unsigned
+rx_queues(struct ndd_shard *s, uint64_t now_ns, unsigned *advance)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < s->plane->ports; i++)
+		if (s->queue[i] != NULL)
+			n += rx_port(s, now_ns, s->queue[i], i, advance);
+	return n;
+}
+
 unsigned
 ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, unsigned *advance)
 {
@@ -269,7 +281,9 @@ ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, unsigned *advance)
 	*advance = 0;
 	if (s->id == NDD_IO_OWNER)
 		for (uint32_t i = 0; i < p->ports; i++)
-			n += rx_port(s, now_ns, i, advance);
+			n += rx_port(s, now_ns, &s->plane->port[i], i, advance);
+	else
+		n = rx_queues(s, now_ns, advance);
 	for (uint32_t from = 0; from < p->shards; from++)
 		if (from != s->id)
 			n += rx_ring(s, now_ns, p->rings.rx[from][s->id], advance);

@@ -78,9 +78,9 @@ ndd_shard_watch_ports(struct ndd_shard *s)
 	int fd[PORT_FDS_MAX];
 
 	for (uint32_t i = 0; i < s->plane->ports; i++) {
-		const struct port *p = &s->plane->port[i];
+		const struct port *p = ndd_shard_port(s, i);
 
-		if (p->ops->fds == NULL)
+		if (p == NULL || p->ops->fds == NULL)
 			all = false;
 		else if (!shard_watch(s, fd, p->ops->fds(p, fd, PORT_FDS_MAX)))
 			return false;

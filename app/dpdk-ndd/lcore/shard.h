@@ -95,7 +95,8 @@ struct ndd_shard {
 	uint32_t blanks; /* empty frames for the engine to fill, and where their bytes lie */
 	struct rte_mbuf *blank[NDD_BURST];
 	struct roce_tx_slot slot[NDD_BURST];
-	struct ndd_out out[CONFIG_PORTS_MAX];
+	struct port *queue[CONFIG_PORTS_MAX]; /* of others than the I/O owner; NULL: it has none */
+	struct ndd_out out[CONFIG_PORTS_MAX + 1]; /* by port; behind them the ring to the owner */
 	struct ndd_out inner;		    /* to ourselves: received at the end of the turn */
 	const struct roce_groups *groups;   /* multicast groups with members; NULL: none */
 	struct rte_mbuf *looped[NDD_BURST]; /* sent to groups, perhaps to members here */
@@ -118,13 +119,27 @@ struct ndd_shard {
 	uint32_t stop, running;
 };
 
+/* By which the shard receives and sends for port i; NULL: it leaves that to the I/O owner. */
+static inline struct port *
+ndd_shard_port(const struct ndd_shard *s, uint32_t i)
+{
+	return s->id == NDD_IO_OWNER ? &s->plane->port[i] : s->queue[i];
+}
+
+/* So many of its out[] may hold frames. */
+static inline uint32_t
+ndd_shard_outs(const struct ndd_shard *s)
+{
+	return s->plane->ports + (s->id != NDD_IO_OWNER);
+}
+
 /* ---- shard.c ---- */
 
 /* NULL: out of memory, or cfg out of range. lcore is EAL's number. */
 struct ndd_shard *ndd_shard_new(
 	struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigned lcore);
 void ndd_shard_free(struct ndd_shard *s);
-/* The owner of the ports is woken by those that can, from before its launch on. */
+/* The shard is woken by its ports that can, from before its launch on. */
 bool ndd_shard_watch_ports(struct ndd_shard *s);
 bool ndd_shard_launch(struct ndd_shard *s);
 void ndd_shard_stop(struct ndd_shard *s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames out. The engine fills empty mbufs as long as the ports (or, on a shard without ports, the
- * ring to their owner) take them; what they don't take waits in out[], and a full out[] is the
- * engine's back-pressure.
+ * Frames out. The engine fills empty mbufs as long as the ports (or, for those that the shard has
+ * no queue of, the ring to their owner) take them; what they don't take waits in out[], and a full
+ * out[] is the engine's back-pressure.
  */
 #include <string.h>
 
@@ -15,10 +15,10 @@ is_io_owner(const struct ndd_shard *s)
 	return s->id == NDD_IO_OWNER;
 }
 
-static uint32_t
-outs_count(const struct ndd_shard *s)
+static bool
+is_ring(const struct ndd_shard *s, const struct ndd_out *o)
 {
-	return is_io_owner(s) ? s->plane->ports : 1;
+	return o == &s->out[s->plane->ports];
 }
 
 /*
@@ -43,7 +43,22 @@ static bool
 out_is_passed_by(const struct ndd_shard *s, const struct ndd_out *o, uint64_t now_ns)
 {
 	return o->stuck_since_ns != 0 && now_ns - o->stuck_since_ns > NDD_HOLD_NS &&
-	       outs_count(s) > 1;
+	       s->plane->ports > 1 && !is_ring(s, o);
+}
+
+/* A shard that owns no port sends by its queue of one, or gives the frames to the owner. */
+static uint32_t
+out_of_other(struct ndd_shard *s, uint32_t i)
+{
+	struct ndd_out *o = &s->out[i];
+	uint32_t sent;
+
+	if (!is_ring(s, o))
+		return port_tx_burst(s->queue[i], o->m, (uint16_t)o->n);
+	sent = rte_ring_sp_enqueue_burst(s->plane->rings.tx[s->id], (void **)o->m, o->n, NULL);
+	if (sent != 0)
+		ndd_wakeup_notify(&s->plane->shard[NDD_IO_OWNER]->wakeup);
+	return sent;
 }
 
 static unsigned
@@ -54,14 +69,10 @@ out_flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
 
 	if (o->n == 0)
 		return 0;
-	if (is_io_owner(s)) {
+	if (is_io_owner(s))
 		sent = port_tx_burst(&s->plane->port[i], o->m, (uint16_t)o->n);
-	} else {
-		sent = rte_ring_sp_enqueue_burst(
-			s->plane->rings.tx[s->id], (void **)o->m, o->n, NULL);
-		if (sent != 0)
-			ndd_wakeup_notify(&s->plane->shard[NDD_IO_OWNER]->wakeup);
-	}
+	else
+		sent = out_of_other(s, i);
 	if (sent == 0) {
 		out_stalled(s, o, now_ns);
 		return 0;
@@ -87,7 +98,7 @@ is_to_group(const struct rte_mbuf *m)
 	return (*rte_pktmbuf_mtod(m, const uint8_t *) & 1) != 0;
 }
 
-/* All that leaves passes the I/O owner, whose groups are those of all shards. */
+/* All that leaves for groups passes the I/O owner, whose groups are those of all shards. */
 static void
 group_frame_loop(struct ndd_shard *s, struct rte_mbuf *m)
 {
@@ -95,10 +106,17 @@ group_frame_loop(struct ndd_shard *s, struct rte_mbuf *m)
 		ndd_lcore_loop(s, m);
 }
 
+/* Where frames for the port go, of a shard that does not own it. */
+static uint32_t
+out_of_queue(const struct ndd_shard *s, const struct rte_mbuf *m, uint32_t port)
+{
+	return s->queue[port] != NULL && !is_to_group(m) ? port : s->plane->ports;
+}
+
 static void
 out_put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
 {
-	struct ndd_out *o = &s->out[is_io_owner(s) ? port : 0];
+	struct ndd_out *o = &s->out[is_io_owner(s) ? port : out_of_queue(s, m, port)];
 
 	if (to_ourselves(m))
 		o = &s->inner;
@@ -118,7 +136,7 @@ outs_room(const struct ndd_shard *s, uint64_t now_ns)
 {
 	uint32_t least = NDD_OUT_MAX - s->inner.n;
 
-	for (uint32_t i = 0; i < outs_count(s); i++)
+	for (uint32_t i = 0; i < ndd_shard_outs(s); i++)
 		if (NDD_OUT_MAX - s->out[i].n < least && !out_is_passed_by(s, &s->out[i], now_ns))
 			least = NDD_OUT_MAX - s->out[i].n;
 	return least < NDD_BURST ? least : NDD_BURST;
@@ -245,7 +263,7 @@ outs_flush(struct ndd_shard *s, uint64_t now_ns)
 {
 	unsigned sent = 0;
 
-	for (uint32_t i = 0; i < outs_count(s); i++)
+	for (uint32_t i = 0; i < ndd_shard_outs(s); i++)
 		sent += out_flush(s, i, now_ns);
 	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
 }
@@ -296,7 +314,7 @@ ndd_lcore_tx_drop(struct ndd_shard *s)
 	s->inner.n = 0;
 	rte_pktmbuf_free_bulk(s->looped, s->looped_n);
 	s->looped_n = 0;
-	for (uint32_t i = 0; i < CONFIG_PORTS_MAX; i++) {
+	for (uint32_t i = 0; i < RTE_DIM(s->out); i++) {
 		rte_pktmbuf_free_bulk(s->out[i].m, s->out[i].n);
 		s->out[i].n = 0;
 	}
