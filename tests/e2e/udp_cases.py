@@ -217,9 +217,9 @@ def network_cases(link):
 
 # ---- daemons that don't start, and addresses that go ---------------------------------------------------
 
-def refused(build, folder, addresses, why):
+def refused(build, folder, addresses, why, **more):
     """A daemon with these addresses ends, and says why."""
-    daemon = Daemon(build, folder, "c", 0, "udp", [])
+    daemon = Daemon(build, folder, "c", 0, "udp", [], **more)
     del daemon.config["eal"]["vdevs"]
     daemon.config["ports"] = [{"device": "udp", "addresses": addresses}]
     try:

@@ -3,15 +3,17 @@
 
 import os
 
+from cases import cpus
 from sandbox import scratch
 from start_cases import FaultyDaemon, must_live_well, of_sites
 
 
 def over_udp(daemon):
-    """At an address of loopback that other runs do not have."""
+    """At an address of loopback that other runs do not have, with sockets for two lcores."""
     net = os.getpid() % 65536
     daemon.addresses = [f"127.{net >> 8}.{net & 255}.1"]
     del daemon.config["eal"]["vdevs"]
+    daemon.config["lcores"] = cpus(2)
     daemon.config["ports"] = [{"device": "udp", "addresses": [daemon.addresses[0] + "/8"]}]
     return daemon
 
