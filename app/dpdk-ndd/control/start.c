@@ -28,7 +28,7 @@
 #define MBUF_ROOM	8192u
 #define MBUF_CACHE	256u
 #define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
-#define MBUFS_PER_QUEUE 1024u /* of a UDP port's other shards: the same */
+#define MBUFS_PER_QUEUE 640u  /* of a UDP port, of other shards: what its sockets hold */
 #define MBUFS_PER_SHARD 3072u /* rings between shards, lanes to the control thread */
 #define CM_FIRST_RETRY	(200 * NDD_MS)
 
