@@ -74,6 +74,7 @@ struct ndv_srq {
 };
 
 struct ndv_wr;
+struct ndv_membership;
 
 struct ndv_qp {
 	union {
@@ -89,6 +90,8 @@ struct ndv_qp {
 	uint32_t q_key;
 	uint32_t told;		     /* events that ibv_get_async_event() returned, by base.mutex */
 	pthread_mutex_t modify_lock; /* one change at a time */
+	bool blocks_own;	     /* in groups: what it sends itself is not for it */
+	LIST_HEAD(, ndv_membership) groups; /* by modify_lock */
 };
 
 struct ndv_ah {

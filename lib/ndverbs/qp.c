@@ -139,6 +139,12 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 	return &qp->base;
 }
 
+static uint32_t
+created_with(const struct ibv_qp_init_attr_ex *a)
+{
+	return (a->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) ? a->create_flags : 0;
+}
+
 static int
 check_init_ex(const struct ibv_context *context, const struct ibv_qp_init_attr_ex *a)
 {
@@ -147,7 +153,8 @@ check_init_ex(const struct ibv_context *context, const struct ibv_qp_init_attr_e
 
 	if ((a->comp_mask & ~known) != 0)
 		return EOPNOTSUPP;
-	if ((a->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && a->create_flags != 0)
+	if (created_with(a) != 0 &&
+		(created_with(a) != IBV_QP_CREATE_BLOCK_SELF_MCAST_LB || a->qp_type != IBV_QPT_UD))
 		return EOPNOTSUPP;
 	if (!(a->comp_mask & IBV_QP_INIT_ATTR_PD) || a->pd->context != context)
 		return EINVAL;
@@ -166,6 +173,8 @@ ndv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *a)
 	if (err != 0)
 		return ndv_null(err);
 	qp = ibv_create_qp(a->pd, (struct ibv_qp_init_attr *)(void *)a);
+	if (qp != NULL)
+		ndv_qp(qp)->blocks_own = (created_with(a) & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) != 0;
 	if (qp == NULL || !(a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
 		ndv_wr_prepare(ndv_qp(qp), a->send_ops_flags))
 		return qp;
@@ -174,6 +183,7 @@ ndv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *a)
 }
 
 /*
+ * Not of one that is in a multicast group, as ibv_destroy_qp() is documented.
  * No entry of it is seen any more. What is posted vanishes instead of being flushed: a program
  * whose completion queue is as deep as its queue pairs makes the next one without having polled.
  */
@@ -182,6 +192,8 @@ ibv_destroy_qp(struct ibv_qp *base)
 {
 	struct ndv_qp *qp = ndv_qp(base);
 
+	if (!LIST_EMPTY(&qp->groups))
+		return EBUSY;
 	ndv_context_forsake(ndv_context(base->context), qp);
 	ndv_qp_empty(qp);
 	(void)nd_qp_close(qp->nd);

@@ -29,20 +29,6 @@ make_qp(struct rig *r)
 	return qp;
 }
 
-static void
-bring_up(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr a = {.port_num = 1, .qkey = Q_KEY};
-
-	a.qp_state = IBV_QPS_INIT;
-	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) ==
-		0);
-	a.qp_state = IBV_QPS_RTR;
-	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE) == 0);
-	a.qp_state = IBV_QPS_RTS;
-	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0);
-}
-
 /* Both ends are of datagrams. The handle leads to this device. */
 static struct ibv_ah *
 open_pair(struct rig *r)
@@ -133,8 +119,8 @@ run_datagrams(void)
 	ah = open_pair(&r);
 	ex = ibv_qp_to_qp_ex(r.qp[0]);
 	WANT(send_bytes(&r, ah, 1, "early") == EINVAL); /* in RESET */
-	bring_up(r.qp[0]);
-	bring_up(r.qp[1]);
+	rig_bring_up_datagrams(r.qp[0], Q_KEY);
+	rig_bring_up_datagrams(r.qp[1], Q_KEY);
 	rig_receive(&r, 1, 0, 100, RECEIVE_ID);
 	start_send(ex, 2);
 	WANT(ibv_wr_complete(ex) == EINVAL);
@@ -185,8 +171,8 @@ run_stopped(void)
 	struct rig r;
 
 	ah = open_pair(&r);
-	bring_up(r.qp[0]);
-	bring_up(r.qp[1]);
+	rig_bring_up_datagrams(r.qp[0], Q_KEY);
+	rig_bring_up_datagrams(r.qp[1], Q_KEY);
 	for (int lap = 0; lap < 2; lap++) {
 		WANT(query_state(r.qp[0]) == IBV_QPS_RTS);
 		stop_sending(&r, ah);

@@ -131,6 +131,20 @@ rig_connect(struct rig *r)
 }
 
 void
+rig_bring_up_datagrams(struct ibv_qp *qp, uint32_t q_key)
+{
+	struct ibv_qp_attr a = {.port_num = 1, .qkey = q_key};
+
+	a.qp_state = IBV_QPS_INIT;
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) ==
+		0);
+	a.qp_state = IBV_QPS_RTR;
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE) == 0);
+	a.qp_state = IBV_QPS_RTS;
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0);
+}
+
+void
 rig_close(struct rig *r)
 {
 	for (int side = 0; side < 2; side++) {

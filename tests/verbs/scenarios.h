@@ -22,6 +22,9 @@ void run_batches_wait(void);
 /* datagrams.c */
 void run_datagrams(void);
 void run_stopped(void);
+/* groups.c */
+void run_groups(void);
+void run_groups_full(void);
 /* crowds.c */
 void run_regions(void);
 void run_queue_pairs(void);

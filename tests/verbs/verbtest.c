@@ -19,6 +19,8 @@ static const struct scenario scenarios[] = {
 	{"batches-wait", run_batches_wait},
 	{"datagrams", run_datagrams},
 	{"stopped", run_stopped},
+	{"groups", run_groups},
+	{"groups-full", run_groups_full},
 	{"rereg", run_rereg},
 	{"domains", run_domains},
 	{"numbers", run_numbers},
