@@ -9,6 +9,7 @@
 #include "ndverbs/attributes.h"
 #include "ndverbs/context.h"
 #include "ndverbs/errors.h"
+#include "ndverbs/leaving.h"
 #include "ndverbs/object.h"
 
 /* Waits until the way there is known. */
@@ -52,6 +53,7 @@ ibv_destroy_ah(struct ibv_ah *base)
 {
 	struct ndv_ah *ah = (struct ndv_ah *)base;
 
+	ndv_leaving_wait(ndv_pd(base->pd));
 	(void)nd_ah_close(ah->nd);
 	ndv_unuse(&ndv_pd(base->pd)->users);
 	free(ah);

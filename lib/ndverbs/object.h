@@ -92,6 +92,7 @@ struct ndv_qp {
 	pthread_mutex_t modify_lock; /* one change at a time */
 	bool blocks_own;	     /* in groups: what it sends itself is not for it */
 	LIST_HEAD(, ndv_membership) groups; /* by modify_lock */
+	LIST_ENTRY(ndv_qp) in_leaving;	    /* of datagrams (leaving.h) */
 };
 
 struct ndv_ah {

@@ -9,6 +9,7 @@
 #include "ndclient/qp/qp.h"
 #include "ndverbs/context.h"
 #include "ndverbs/errors.h"
+#include "ndverbs/leaving.h"
 #include "ndverbs/object.h"
 #include "ndverbs/qp.h"
 #include "ndverbs/wr.h"
@@ -136,6 +137,8 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 	a->cap = qp->cap;
 	fill_base(qp, pd, a);
 	qp_use(&qp->base, ndv_use);
+	if (a->qp_type == IBV_QPT_UD)
+		ndv_leaving_begin(qp);
 	return &qp->base;
 }
 
@@ -194,6 +197,8 @@ ibv_destroy_qp(struct ibv_qp *base)
 
 	if (!LIST_EMPTY(&qp->groups))
 		return EBUSY;
+	if (base->qp_type == IBV_QPT_UD)
+		ndv_leaving_end(qp);
 	ndv_context_forsake(ndv_context(base->context), qp);
 	ndv_qp_empty(qp);
 	(void)nd_qp_close(qp->nd);

@@ -10,6 +10,7 @@
 #define Q_KEY	   0x1234u
 #define GRH_BYTES  40u
 #define RECEIVE_ID 100u
+#define LEAVING	   20
 
 static struct ibv_poll_cq_attr plain;
 
@@ -194,4 +195,42 @@ run_stopped(void)
 		want_received(&r, RECEIVE_ID, "again");
 	}
 	close_pair(&r, ah);
+}
+
+/* What was posted before the handle, or the queue pair, is destroyed arrives. */
+static void
+want_all(bool by_handle)
+{
+	const struct timespec rest = {.tv_nsec = 20000000}; /* the lcore sleeps by then */
+	struct ibv_ah *ah;
+	struct rig r;
+
+	ah = open_pair(&r);
+	rig_bring_up_datagrams(r.qp[0], Q_KEY);
+	rig_bring_up_datagrams(r.qp[1], Q_KEY);
+	for (int i = 0; i < LEAVING; i++)
+		rig_receive(&r, 1, 0, 100, RECEIVE_ID);
+	nanosleep(&rest, NULL);
+	for (uint64_t i = 0; i < LEAVING; i++)
+		WANT(send_bytes(&r, ah, i, "leaves") == 0);
+	if (by_handle)
+		WANT(ibv_destroy_ah(ah) == 0);
+	WANT(ibv_destroy_qp(r.qp[0]) == 0);
+	r.qp[0] = NULL;
+	for (int i = 0; i < LEAVING; i++) {
+		const struct ibv_wc wc = rig_wait(&r);
+
+		WANT(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV);
+		WANT(strcmp((char *)r.memory[1] + GRH_BYTES, "leaves") == 0);
+	}
+	if (!by_handle)
+		WANT(ibv_destroy_ah(ah) == 0);
+	rig_close(&r);
+}
+
+void
+run_leaving(void)
+{
+	for (int lap = 0; lap < 10; lap++)
+		want_all(lap % 2 == 0);
 }

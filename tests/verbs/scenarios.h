@@ -22,6 +22,7 @@ void run_batches_wait(void);
 /* datagrams.c */
 void run_datagrams(void);
 void run_stopped(void);
+void run_leaving(void);
 /* groups.c */
 void run_groups(void);
 void run_groups_full(void);

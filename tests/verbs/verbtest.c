@@ -19,6 +19,7 @@ static const struct scenario scenarios[] = {
 	{"batches-wait", run_batches_wait},
 	{"datagrams", run_datagrams},
 	{"stopped", run_stopped},
+	{"leaving", run_leaving},
 	{"groups", run_groups},
 	{"groups-full", run_groups_full},
 	{"rereg", run_rereg},
