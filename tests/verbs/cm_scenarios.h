@@ -11,5 +11,11 @@ void run_service_nowhere(void);
 void run_service_spaces(void);
 void run_service_limits(void);
 void run_service_waits(void);
+/* cm_multicast.c */
+void run_multicast(void);
+void run_multicast_refused(void);
+void run_multicast_limits(void);
+/* cm_commands.c. fd: of a channel whose identifier 0 is one of datagrams */
+void refuse_group_commands(int fd);
 
 #endif

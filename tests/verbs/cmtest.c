@@ -416,6 +416,9 @@ static const struct scenario scenarios[] = {
 	{"service-spaces", run_service_spaces},
 	{"service-limits", run_service_limits},
 	{"service-waits", run_service_waits},
+	{"multicast", run_multicast},
+	{"multicast-refused", run_multicast_refused},
+	{"multicast-limits", run_multicast_limits},
 };
 
 int

@@ -24,7 +24,11 @@
 /* Of all queue pairs in RDMA_PS_UDP. */
 #define CM_Q_KEY 0x01234567u
 
+/* The queue pair that datagrams to a group name: all of its members. */
+#define CM_GROUP_QP 0xffffffu
+
 struct cm_id;
+struct cm_join;
 
 /* The numbers of librdmacm's events. */
 enum cm_event_type {
@@ -38,6 +42,7 @@ enum cm_event_type {
 	CM_EV_ESTABLISHED = 9,
 	CM_EV_DISCONNECTED = 10,
 	CM_EV_DEVICE_REMOVAL = 11,
+	CM_EV_MULTICAST_JOIN = 12,
 };
 
 enum cm_state {
@@ -58,6 +63,7 @@ struct cm_event {
 	TAILQ_ENTRY(cm_event) next;
 	struct cm_id *id; /* that counts it: of a request the listener */
 	struct cm_id *request;
+	struct cm_join *join; /* that counts it as well, or NULL */
 	struct rdma_ucm_event_resp resp;
 };
 
@@ -105,6 +111,7 @@ struct cm_id {
 	struct ndsh_addr local, remote; /* all zero: none yet */
 	struct ndv_device *device;	/* NULL: none yet, or all */
 	LIST_HEAD(, cm_port) ports;
+	LIST_HEAD(, cm_join) joins; /* by cm_lock */
 	struct cm_session *session; /* of the connection, or NULL */
 	uint32_t conn;
 	uint32_t psn; /* the first that is accepted */
@@ -161,8 +168,12 @@ void cm_event_raise(
 	struct cm_id *id, enum cm_event_type type, int status, const struct ndsh_ev_cm *ev);
 /* The request of a peer, for the listener. False: no memory. */
 bool cm_event_request(struct cm_id *listener, struct cm_id *request, const struct ndsh_ev_cm *ev);
-/* Those of an identifier vanish, or move with it to another file. */
-void cm_events_drop(struct cm_id *id);
+/* It is in the group, with what datagrams to it need. False: no memory. */
+bool cm_event_joined(
+	struct cm_id *id, struct cm_join *join, uint64_t uid, const struct ndsh_addr *group);
+/* Those of an identifier vanish, or of a join of it alone (NULL: all), or move with it to another
+ * file. */
+void cm_events_drop(struct cm_id *id, const struct cm_join *join);
 void cm_id_move(struct cm_id *id, struct cm_file *to);
 
 /* ---- cm_session.c ------------------------------------------------------------------------- */
@@ -185,6 +196,14 @@ int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *p);
 int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *p, uint64_t uid);
 int cm_reject(struct cm_id *id, const struct rdma_ucm_reject *m);
 int cm_disconnect(struct cm_id *id);
+/* cm_multicast.c. uid: librdmacm's; *handle: by which the join is left. */
+int cm_join(struct cm_id *id, const struct ndsh_addr *group, uint64_t uid, uint32_t *handle);
+/* *reported: how many of its events the program has. */
+int cm_leave(struct cm_file *f, uint32_t handle, uint32_t *reported);
+/* The program has taken an event of it; cm_lock held. */
+void cm_join_reported(struct cm_join *j);
+/* Those of an identifier that ends; cm_lock held. */
+void cm_joins_end(struct cm_id *id);
 /* cm_query.c */
 void cm_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *r);
 int cm_init_qp_attr(const struct cm_id *id, uint32_t state, struct ib_uverbs_qp_attr *a);

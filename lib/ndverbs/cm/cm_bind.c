@@ -10,6 +10,7 @@
 #include "ndclient/session/address.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
+#include "ndclient/ud/group.h"
 #include "ndverbs/cm/cm.h"
 #include "ndverbs/errors.h"
 
@@ -260,14 +261,30 @@ bind_source(struct cm_id *id, const struct ndsh_addr *from)
 	return bind_device(id, device, cm_state(id) == CM_IDLE ? from->port : id->local.port);
 }
 
+static struct ndv_device *
+first_of_family(int family)
+{
+	struct ndv_device *d = ndv_device_next(NULL);
+
+	while (d != NULL && d->address.ss_family != family)
+		d = ndv_device_next(d);
+	return d;
+}
+
+/* Groups are on every link: where no route says which one is meant, it is the first device's. */
 static int
 find_source(const struct ndsh_addr *to, struct ndsh_addr *from)
 {
 	struct sockaddr_storage remote, local;
 	const socklen_t bytes = nd_address_to(&remote, to);
 	nd_status st = nd_resolve_address(NULL, (const struct sockaddr *)&remote, bytes, &local);
+	const struct ndv_device *d = NULL;
 
-	if (st != ND_SUCCESS)
+	if (st == ND_NETWORK_UNREACHABLE && nd_is_group(to))
+		d = first_of_family(remote.ss_family);
+	if (d != NULL)
+		local = d->address;
+	else if (st != ND_SUCCESS)
 		return ndv_errno(st);
 	(void)nd_address_from(from, (const struct sockaddr *)&local, sizeof(local));
 	return 0;
@@ -279,14 +296,12 @@ static int
 find_destination(const struct cm_id *id, const struct ndsh_addr *to, struct ndsh_addr *found)
 {
 	const struct ndv_device *d = id->device;
-	const int family = is_v4(to) ? AF_INET : AF_INET6;
 
 	*found = *to;
 	if (!is_wild(to))
 		return 0;
 	if (d == NULL)
-		for (d = ndv_device_next(NULL); d != NULL && d->address.ss_family != family;)
-			d = ndv_device_next(d);
+		d = first_of_family(is_v4(to) ? AF_INET : AF_INET6);
 	if (d == NULL)
 		return ENODEV;
 	(void)nd_address_from(found, (const struct sockaddr *)&d->address, sizeof(d->address));

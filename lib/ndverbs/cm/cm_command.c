@@ -208,6 +208,8 @@ do_get_event(struct command *c)
 		if (e != NULL) {
 			TAILQ_REMOVE(&c->file->events, e, next);
 			e->id->reported++;
+			if (e->join != NULL)
+				cm_join_reported(e->join);
 		}
 		pthread_mutex_unlock(&cm_lock);
 	} while (e == NULL);
@@ -270,11 +272,53 @@ do_migrate_id(struct command *c)
 	return RESPOND(c, m, r);
 }
 
+/* ---- multicast groups --------------------------------------------------------------------- */
+
 static int
-do_multicast(struct command *c)
+join_group(struct command *c, const void *address, uint64_t uid, uint64_t response)
 {
-	(void)c;
-	return EOPNOTSUPP;
+	struct rdma_ucm_create_id_resp r = {0};
+	struct ndsh_addr group;
+	int err = take_address(&group, address);
+
+	if (err == 0 && c->out < sizeof(r))
+		err = ENOSPC;
+	if (err == 0)
+		err = cm_join(c->id, &group, uid, &r.id);
+	return err == 0 ? command_respond(c, response, &r, sizeof(r), sizeof(r)) : err;
+}
+
+static int
+do_join_ip(struct command *c)
+{
+	const struct rdma_ucm_join_ip_mcast *m = c->in;
+
+	return join_group(c, &m->addr, m->uid, m->response);
+}
+
+/* A member that only sends is one whose queue pair is not attached, which is librdmacm's part. */
+static int
+do_join(struct command *c)
+{
+	const struct rdma_ucm_join_mcast *m = c->in;
+
+	if (m->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
+		return EINVAL;
+	if (m->addr_size != (m->addr.ss_family == AF_INET ? sizeof(struct sockaddr_in)
+							  : sizeof(struct sockaddr_in6)))
+		return EINVAL;
+	return join_group(c, &m->addr, m->uid, m->response);
+}
+
+/* The number is that of the join. */
+static int
+do_leave(struct command *c)
+{
+	const struct rdma_ucm_destroy_id *m = c->in;
+	struct rdma_ucm_destroy_id_resp r = {0};
+	int err = c->out < sizeof(r) ? ENOSPC : cm_leave(c->file, m->id, &r.events_reported);
+
+	return err == 0 ? RESPOND(c, m, r) : err;
 }
 
 /* ---- the table ---------------------------------------------------------------------------- */
@@ -313,9 +357,9 @@ static const struct {
 	[RDMA_USER_CM_CMD_SET_OPTION] = ON(rdma_ucm_set_option, do_set_option),
 	[RDMA_USER_CM_CMD_NOTIFY] = ON(rdma_ucm_notify, do_notify),
 	[RDMA_USER_CM_CMD_MIGRATE_ID] = WITHOUT(rdma_ucm_migrate_id, do_migrate_id),
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = ON(rdma_ucm_join_ip_mcast, do_multicast),
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = ON(rdma_ucm_join_mcast, do_multicast),
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = WITHOUT(rdma_ucm_destroy_id, do_multicast),
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = ON(rdma_ucm_join_ip_mcast, do_join_ip),
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = ON(rdma_ucm_join_mcast, do_join),
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = WITHOUT(rdma_ucm_destroy_id, do_leave),
 };
 
 static int

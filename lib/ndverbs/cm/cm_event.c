@@ -5,6 +5,8 @@
 #include "ndverbs/cm/cm.h"
 #include "ndverbs/counter.h"
 
+#define GROUP_HOP_LIMIT 64
+
 /* ---- what the program is told of a peer ---------------------------------------------------- */
 
 static uint8_t
@@ -52,6 +54,18 @@ fill_datagrams(struct rdma_ucm_ud_param *p, enum cm_event_type type, const struc
 	memcpy(p->ah_attr.grh.dgid, ev->remote.ip, sizeof(p->ah_attr.grh.dgid));
 	p->ah_attr.grh.hop_limit = ev->hop_limit;
 	p->ah_attr.grh.traffic_class = ev->tos;
+}
+
+/* The GID of the group is its address, as RoCEv2 has it; the rest as the kernel gives it. */
+static void
+fill_group(struct rdma_ucm_ud_param *p, const struct ndsh_addr *group)
+{
+	p->qp_num = CM_GROUP_QP;
+	p->qkey = CM_Q_KEY;
+	p->ah_attr.is_global = 1;
+	p->ah_attr.port_num = 1;
+	memcpy(p->ah_attr.grh.dgid, group->ip, sizeof(p->ah_attr.grh.dgid));
+	p->ah_attr.grh.hop_limit = GROUP_HOP_LIMIT;
 }
 
 /* ---- the queue ----------------------------------------------------------------------------- */
@@ -111,14 +125,28 @@ cm_event_request(struct cm_id *listener, struct cm_id *request, const struct nds
 	return true;
 }
 
+bool
+cm_event_joined(struct cm_id *id, struct cm_join *join, uint64_t uid, const struct ndsh_addr *group)
+{
+	struct cm_event *e = event_new(id, CM_EV_MULTICAST_JOIN, 0, NULL);
+
+	if (e == NULL)
+		return false;
+	e->join = join;
+	e->resp.uid = uid;
+	fill_group(&e->resp.param.ud, group);
+	event_queue(e);
+	return true;
+}
+
 void
-cm_events_drop(struct cm_id *id)
+cm_events_drop(struct cm_id *id, const struct cm_join *join)
 {
 	struct cm_event *e, *next;
 
 	for (e = TAILQ_FIRST(&id->file->events); e != NULL; e = next) {
 		next = TAILQ_NEXT(e, next);
-		if (e->id != id)
+		if (e->id != id || (join != NULL && e->join != join))
 			continue;
 		TAILQ_REMOVE(&id->file->events, e, next);
 		ndv_counter_try(id->file->fd);

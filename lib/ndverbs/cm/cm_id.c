@@ -44,6 +44,7 @@ cm_id_new(struct cm_file *f)
 	id->file = f;
 	pthread_mutex_init(&id->command, NULL);
 	LIST_INIT(&id->ports);
+	LIST_INIT(&id->joins);
 	LIST_INSERT_HEAD(&f->ids, id, in_file);
 	return id;
 }
@@ -177,7 +178,8 @@ cm_id_destroy(struct cm_id *id)
 	cm_id_release(id);
 	drop_requests(id);
 	pthread_mutex_lock(&cm_lock);
-	cm_events_drop(id);
+	cm_events_drop(id, NULL);
+	cm_joins_end(id);
 	by_handle[id->handle] = NULL;
 	LIST_REMOVE(id, in_file);
 	reported = id->reported;
