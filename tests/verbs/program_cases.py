@@ -12,6 +12,9 @@ PINGPONG = ("-g", "0", "-n", "100")
 # A pingpong of pollers on two CPUs is one of the scheduler: few rounds.
 LAT = ("-n", "50")
 BW = ("-n", "100")
+# GIDs of groups, as perftest wants them: bytes in decimal.
+MULTICAST = ("-c", "UD", "-g", "-M")
+GROUP4, GROUP6 = "0:0:0:0:0:0:0:0:0:0:255:255:239:77:9:9", "255:21:0:0:0:0:0:0:0:0:0:0:0:77:9:9"
 
 RUNS = "runs"
 REFUSED = "refused"  # says that it can't, and ends
@@ -50,6 +53,8 @@ ALL = {
     "ib_send_bw events": (("ib_send_bw", *V4, "-e", *BW), RUNS),
     "ib_send_bw srq": (("ib_send_bw", *V4, "--use-srq", "-q", "4", "-n", "50"), RUNS),
     "ib_send_bw datagrams": (("ib_send_bw", *V4, "-c", "UD", *BW), RUNS),
+    "ib_send_bw multicast": (("ib_send_bw", *V4, *MULTICAST, GROUP4, *BW), RUNS),
+    "ib_send_bw multicast ipv6": (("ib_send_bw", *V6, *MULTICAST, GROUP6, *BW), RUNS),
     "ib_send_bw uc": (("ib_send_bw", *V4, "-c", "UC", *BW), REFUSED),
     "ib_send_lat": (("ib_send_lat", *V4, *LAT), RUNS),
     "ib_send_lat datagrams": (("ib_send_lat", *V4, "-c", "UD", *LAT), RUNS),
