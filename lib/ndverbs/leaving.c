@@ -18,13 +18,24 @@ domain_of(const struct ndv_pd *pd)
 	return pd->within != NULL ? pd->within : pd;
 }
 
-/* What is posted now; later requests are not waited for. */
+static uint32_t
+posted_so_far(struct ndv_qp *qp)
+{
+	uint32_t posted;
+
+	nd_spin_lock(&qp->send_lock);
+	posted = qp->nd->sq.next;
+	nd_spin_unlock(&qp->send_lock);
+	return posted;
+}
+
+/* Later requests are not waited for. */
 static void
-let_leave(const struct ndv_qp *qp)
+let_leave(struct ndv_qp *qp)
 {
 	const struct timespec step = {.tv_nsec = LEAVE_STEP_NS};
 	const struct nd_qp *nd = qp->nd;
-	const uint32_t posted = nd->sq.next;
+	const uint32_t posted = posted_so_far(qp);
 
 	if (posted == 0)
 		return;
@@ -55,7 +66,7 @@ ndv_leaving_end(struct ndv_qp *qp)
 void
 ndv_leaving_wait(const struct ndv_pd *pd)
 {
-	const struct ndv_qp *qp;
+	struct ndv_qp *qp;
 
 	pthread_mutex_lock(&leaving_lock);
 	LIST_FOREACH (qp, &of_datagrams, in_leaving)
