@@ -144,8 +144,10 @@ want_text(struct rdma_cm_id *id, const struct ibv_mr *mr, const char *text)
 	WANT(strcmp((const char *)mr->addr + GRH_BYTES, text) == 0);
 }
 
-/* The member gets the first and the third datagram: when the second is sent it has left. A join
- * that the program has not looked at is left, too, and leaves no event. */
+/* The member gets the first and the third datagram: when the second is sent it has left. The sender,
+ * which is in the group, gets its own: so the second has been given to all that are in it before
+ * the member comes back. A join that the program has not looked at is left, too, and leaves no
+ * event. */
 static void
 exchange(struct cm_rig *r, struct rdma_cm_id *sender, struct rdma_cm_id *member)
 {
@@ -159,19 +161,24 @@ exchange(struct cm_rig *r, struct rdma_cm_id *sender, struct rdma_cm_id *member)
 	mr[0] = ibv_reg_mr(sender->pd, memory[0], sizeof(memory[0]), IBV_ACCESS_LOCAL_WRITE);
 	mr[1] = ibv_reg_mr(member->pd, memory[1], sizeof(memory[1]), IBV_ACCESS_LOCAL_WRITE);
 	WANT(mr[0] != NULL && mr[1] != NULL);
-	receive_post(member, mr[1]);
-	receive_post(member, mr[1]);
+	for (int i = 0; i < 3; i++) {
+		receive_post(member, mr[1]);
+		receive_post(sender, mr[0]);
+	}
 	want_join(r, member, &group);
 	ah = join_and_look(r, sender, &group);
 	send_text(sender, mr[0], ah, "first");
 	want_text(member, mr[1], "first");
+	want_text(sender, mr[0], "first");
 	WANT(leave(member, &group) == 0);
 	WANT(leave(member, &group) == -1 && errno == EADDRNOTAVAIL);
 	send_text(sender, mr[0], ah, "second");
+	want_text(sender, mr[0], "second");
 	WANT(join(member, &group) == 0 && leave(member, &group) == 0);
 	want_join(r, member, &group);
 	send_text(sender, mr[0], ah, "third");
 	want_text(member, mr[1], "third");
+	want_text(sender, mr[0], "third");
 	WANT(leave(member, &group) == 0 && leave(sender, &group) == 0);
 	WANT(ibv_destroy_ah(ah) == 0 && ibv_dereg_mr(mr[0]) == 0 && ibv_dereg_mr(mr[1]) == 0);
 }
