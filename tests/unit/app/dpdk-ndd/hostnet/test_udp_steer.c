@@ -91,8 +91,8 @@ send_payload(const uint8_t *payload, size_t bytes)
 {
 	const struct sockaddr_in to = own_address(1);
 
-	cr_assert_eq(
-		sendto(sender, payload, bytes, 0, (const struct sockaddr *)&to, sizeof(to)), bytes);
+	cr_assert_eq(sendto(sender, payload, bytes, 0, (const struct sockaddr *)&to, sizeof(to)),
+		(ssize_t)bytes);
 }
 
 static void
