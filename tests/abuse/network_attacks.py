@@ -148,6 +148,16 @@ ROCE = {
     "roce-pads": lambda: frames.roce(B, A, packet(0x0A, body=write_to(1)[:rng.randrange(80)], flags=0x70)),
 }
 
+# What a port of the kernel's UDP sockets has to do with itself: which IPv4 identification it was, who has a path that
+# changes packets, whose runs come. By one peer, and by many who each send a little.
+UDP = {
+    "roce-wrong-icrc-of-strangers": lambda: frames.roce(stranger(), A, packet(), good=False),
+    "roce-of-strangers": lambda: frames.roce(stranger(), A, packet()),
+    "roce-wrong-icrc-v6": lambda: frames.frame6(frames.ipv6(OWN6, A6, frames.UDP, frames.udp(packet()))),
+    "roce-longest": lambda: frames.roce(B, A, packet(body=rng.randbytes(rng.randrange(1400, 1440)))),
+    "udp-shortest": lambda: frames.frame4(frames.ipv4(OWN, A, frames.UDP, frames.udp(bytes_up_to(13)))),
+}
+
 # ---- the connection manager --------------------------------------------------------------------------
 
 def message(kind, source=OWN, target=A, body=None):
@@ -271,12 +281,25 @@ class Sniffer:
         return frame[MESSAGE_AT:MESSAGE_AT + 232]
 
 
+def cm_attacks():
+    for name, make in CM.items():
+        to = MAC_B if name == "cm-req-of-live-queue-pair" else MAC_A
+        kind = ToListener if "listener" in name else NetworkAttack
+        yield name, kind(lambda rig, m=make: lambda: m(rig.seen_req), 4000, to)
+
+
 def attacks():
     for table, per_second in ((HOST, 5000), (IP, 10000), (ROCE, 10000)):
         for name, make in table.items():
             to = EVERYBODY if "everybody" in name or "group" in name else MAC_A
             yield name, NetworkAttack(lambda rig, m=make: m, per_second, to)
-    for name, make in CM.items():
-        to = MAC_B if name == "cm-req-of-live-queue-pair" else MAC_A
-        kind = ToListener if "listener" in name else NetworkAttack
-        yield name, kind(lambda rig, m=make: lambda: m(rig.seen_req), 4000, to)
+    yield from cm_attacks()
+
+
+def attacks_on_udp():
+    """Those that the kernel lets through to a UDP port: ARP, neighbours and IP itself are the kernel's."""
+    for table in ({name: IP[name] for name in ("ip-fragments", "ip-options", "udp-lengths", "udp-garbage")}, ROCE, UDP):
+        for name, make in table.items():
+            to = EVERYBODY if "group" in name else MAC_A
+            yield name, NetworkAttack(lambda rig, m=make: m, 10000, to)
+    yield from cm_attacks()

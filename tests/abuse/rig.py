@@ -14,8 +14,9 @@ from cases import program
 from daemon import Build
 from effects import CALLS, Turns
 from links import Memif, Veth
-from network_attacks import Sniffer
-from sandbox import Failure, Process, until
+from network_attacks import MAC_A, MAC_B, Sniffer
+from port_links import UdpNetwork
+from sandbox import Failure, Process, run, until
 from station import Station
 
 GIVEN_BACK_S = 30  # a DREQ that a dead peer does not answer: 10 s
@@ -231,8 +232,10 @@ def memif_rig(build, folder, inside=()):
 class NetworkRig(Rig):
     """With a third station on the network of the daemons, and the REQ of the connection that the victim pings by."""
 
+    link_class = Veth
+
     def __init__(self, build, folder, networked, **port):
-        super().__init__(lambda: AbusedLink.of(Veth, build, folder, networked, port=port))
+        super().__init__(lambda: AbusedLink.of(self.link_class, build, folder, networked, port=port))
         self.station, self.seen_req = None, None
 
     def begin_victim(self):
@@ -250,3 +253,18 @@ class NetworkRig(Rig):
             self.station.__exit__(None, None, None)
             self.station = None
         super().stop()
+
+
+class UdpHosts(UdpNetwork):
+    """Two machines whose interfaces have the MACs that the daemons' own ports have elsewhere."""
+
+    def plug(self):
+        super().plug()
+        run("ip", "link", "set", "veth-a", "address", MAC_A.hex(":"))
+        run(*self.other("ip", "link", "set", "veth-b", "address", MAC_B.hex(":")))
+
+
+class UdpRig(NetworkRig):
+    """The same where the daemons have the kernel's UDP sockets."""
+
+    link_class = UdpHosts

@@ -64,7 +64,9 @@ def effects():
 
 
 def names(ndattack):
-    families = {"client": client_attacks.attacks(ndattack), "network": [*network_attacks.attacks(), *known_peer_attacks.attacks()],
+    families = {"client": client_attacks.attacks(ndattack),
+                "network": [*network_attacks.attacks(), *known_peer_attacks.attacks()],
+                "udp": network_attacks.attacks_on_udp(),
                 "machine": [*machine_attacks.memif_attacks(), *machine_attacks.veth_attacks(),
                             *((name, attack) for name, _, attack in machine_attacks.short_of()),
                             *machine_attacks.low_memory(), *machine_attacks.by_port(None)]}
