@@ -144,10 +144,10 @@ want_text(struct rdma_cm_id *id, const struct ibv_mr *mr, const char *text)
 	WANT(strcmp((const char *)mr->addr + GRH_BYTES, text) == 0);
 }
 
-/* The member gets the first and the third datagram: when the second is sent it has left. The sender,
- * which is in the group, gets its own: so the second has been given to all that are in it before
- * the member comes back. A join that the program has not looked at is left, too, and leaves no
- * event. */
+/* The member gets the first and the third datagram: when the second is sent it has left. The
+ * sender, which is in the group, gets its own: so the second has been given to all that are in it
+ * before the member comes back. A join that the program has not looked at is left, too, and leaves
+ * no event. */
 static void
 exchange(struct cm_rig *r, struct rdma_cm_id *sender, struct rdma_cm_id *member)
 {
