@@ -9,8 +9,8 @@
 
 static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
-static bool
-is_v4(const struct ndsh_addr *a)
+bool
+nd_address_is_v4(const struct ndsh_addr *a)
 {
 	return memcmp(a->ip, v4_prefix, sizeof(v4_prefix)) == 0;
 }
@@ -46,7 +46,7 @@ nd_address_to(struct sockaddr_storage *to, const struct ndsh_addr *from)
 	struct sockaddr_in6 *in6 = (void *)to;
 
 	memset(to, 0, sizeof(*to));
-	if (is_v4(from)) {
+	if (nd_address_is_v4(from)) {
 		in->sin_family = AF_INET;
 		memcpy(&in->sin_addr, from->ip + 12, 4);
 		in->sin_port = htons(from->port);
@@ -77,7 +77,8 @@ nd_address_is_any(const struct ndsh_addr *a)
 {
 	static const uint8_t zero[16];
 
-	return memcmp(a->ip, zero, 16) == 0 || (is_v4(a) && memcmp(a->ip + 12, zero, 4) == 0);
+	return memcmp(a->ip, zero, 16) == 0 ||
+	       (nd_address_is_v4(a) && memcmp(a->ip + 12, zero, 4) == 0);
 }
 
 int
@@ -85,7 +86,7 @@ nd_address_common_bits(const struct ndsh_addr *a, const struct ndsh_addr *b)
 {
 	int bits = 0;
 
-	if (is_v4(a) != is_v4(b))
+	if (nd_address_is_v4(a) != nd_address_is_v4(b))
 		return -1;
 	while (bits < 128 && a->ip[bits / 8] == b->ip[bits / 8])
 		bits += 8;

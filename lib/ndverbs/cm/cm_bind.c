@@ -150,15 +150,6 @@ device_of(const struct ndsh_addr *at)
 }
 
 static bool
-is_v4(const struct ndsh_addr *at)
-{
-	struct sockaddr_storage address;
-
-	(void)nd_address_to(&address, at);
-	return address.ss_family == AF_INET;
-}
-
-static bool
 is_loopback(const struct sockaddr_storage *address)
 {
 	if (address->ss_family == AF_INET)
@@ -195,7 +186,7 @@ cm_bind(struct cm_id *id, const struct ndsh_addr *at)
 		return EINVAL;
 	if (is_wild(at)) {
 		id->any = true;
-		id->v4_only = is_v4(at);
+		id->v4_only = nd_address_is_v4(at);
 		id->local = *at;
 		err = bind_everywhere(id, at->port);
 	} else {
@@ -301,7 +292,7 @@ find_destination(const struct cm_id *id, const struct ndsh_addr *to, struct ndsh
 	if (!is_wild(to))
 		return 0;
 	if (d == NULL)
-		d = first_of_family(is_v4(to) ? AF_INET : AF_INET6);
+		d = first_of_family(nd_address_is_v4(to) ? AF_INET : AF_INET6);
 	if (d == NULL)
 		return ENODEV;
 	(void)nd_address_from(found, (const struct sockaddr *)&d->address, sizeof(d->address));

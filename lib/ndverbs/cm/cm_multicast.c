@@ -14,7 +14,6 @@
 
 struct cm_join {
 	struct cm_id *id;
-	uint64_t uid; /* librdmacm's */
 	uint32_t handle;
 	uint32_t reported; /* events that the program has taken */
 	LIST_ENTRY(cm_join) in_id;
@@ -23,15 +22,6 @@ struct cm_join {
 static uint32_t next_handle; /* guarded by cm_lock */
 
 /* ---- joining ------------------------------------------------------------------------------ */
-
-static sa_family_t
-family_of(const struct ndsh_addr *at)
-{
-	struct sockaddr_storage address;
-
-	(void)nd_address_to(&address, at);
-	return address.ss_family;
-}
 
 /* As in the kernel, the identifier has a device and is on no way to a service. */
 static int
@@ -43,7 +33,9 @@ check_join(const struct cm_id *id, const struct ndsh_addr *group)
 		return EINVAL;
 	if (!nd_is_group(group))
 		return EINVAL;
-	return family_of(group) == id->device->address.ss_family ? 0 : EADDRNOTAVAIL;
+	return nd_address_is_v4(group) == (id->device->address.ss_family == AF_INET)
+		       ? 0
+		       : EADDRNOTAVAIL;
 }
 
 int
@@ -54,7 +46,7 @@ cm_join(struct cm_id *id, const struct ndsh_addr *group, uint64_t uid, uint32_t 
 
 	if (j == NULL)
 		return err != 0 ? err : ENOMEM;
-	*j = (struct cm_join){.id = id, .uid = uid};
+	*j = (struct cm_join){.id = id};
 	pthread_mutex_lock(&cm_lock);
 	j->handle = next_handle++;
 	if (cm_event_joined(id, j, uid, group)) {
