@@ -13,6 +13,7 @@
 #include "metrics/stats.h"
 #include "metrics/telemetry.h"
 #include "platform/clock.h"
+#include "platform/cpus.h"
 #include "platform/eal.h"
 #include "platform/instance.h"
 #include "platform/log.h"
@@ -71,8 +72,8 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 	d.cfg = cfg;
 	d.config_path = opt->udp ? NULL : opt->config;
 	ndd_vdev_remove_stale(cfg);
-	if (!prepare_process() || !ndd_privilege_prepare(cfg) || !ndd_xdp_claim(cfg) ||
-		!ndd_eal_init(cfg, opt->verbose))
+	if (!ndd_cpus_check(cfg) || !prepare_process() || !ndd_privilege_prepare(cfg) ||
+		!ndd_xdp_claim(cfg) || !ndd_eal_init(cfg, opt->verbose))
 		return status;
 	ndd_clock_init();
 	if (start_log() && ndd_control_init(&d) && ndd_start(&d) && ndd_telemetry_start(&d) &&

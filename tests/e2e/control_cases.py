@@ -111,6 +111,21 @@ def config_cases(build, folder):
     yield "no configuration", lambda: no_json(build, folder)
 
 
+def no_such_cpu(link):
+    """Only where it is to run can the daemon tell: it says which entry is wrong, and starts nothing."""
+    none = max(os.sched_getaffinity(0)) + 1
+    while os.path.exists(f"/sys/devices/system/cpu/cpu{none}"):
+        none += 1
+    path = os.path.join(os.path.dirname(link.a.config_path), "no-such-cpu.json")
+    with open(path, "w") as f:
+        json.dump(changed([("lcores", [min(os.sched_getaffinity(0)), none]), ("control", "socket", path + ".sock")]), f)
+    done = run(link.build.daemon, "--config", path, check=False)
+    if done.returncode != 1 or f"lcores[1]: this process can't have CPU {none}: " not in done.stdout:
+        raise Failure(f"exit {done.returncode}, no reason in\n{done.stdout}")
+    if "EAL" in done.stdout:
+        raise Failure(f"EAL was started\n{done.stdout}")
+
+
 def second_instance(link):
     """It is refused with a reason, and the first does not notice."""
     with Process(link.build.daemon, "--config", link.a.config_path, name="second daemon") as second:
@@ -143,5 +158,6 @@ def abuse(link, seconds):
 
 
 def cases(link):
+    yield "a CPU that is not there", lambda: no_such_cpu(link)
     yield "second instance is refused", lambda: second_instance(link)
     yield "garbage on the control socket", lambda: abuse(link, 5)

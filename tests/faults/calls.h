@@ -129,6 +129,7 @@
 	X(rte_zmalloc, NOTHING, ENOMEM)                                                            \
 	X(rte_zmalloc_socket, NOTHING, ENOMEM)                                                     \
 	X(sched_getaffinity, MINUS, ENOMEM)                                                        \
+	X(sched_setaffinity, MINUS, ENOMEM)                                                        \
 	X(seccomp_attr_set, NEGATIVE, ENOMEM)                                                      \
 	X(seccomp_export_bpf, NEGATIVE, ENOMEM)                                                    \
 	X(seccomp_init, NOTHING, ENOMEM)                                                           \

@@ -9,6 +9,7 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
+#include "platform/cpus.h"
 #include "platform/eal.h"
 #include "platform/log.h"
 #include "platform/memif.h"
@@ -44,35 +45,13 @@ add(struct args *a, const char *fmt, ...)
 	a->used += (size_t)n + 1;
 }
 
-/* CPUs for the control thread: all that we may use but the shards', or all if none is left. */
-static void
-control_cpus(const struct config *cfg, char *out, size_t bytes)
-{
-	cpu_set_t allowed, rest;
-	size_t used = 0;
-
-	CPU_ZERO(&allowed);
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		CPU_SET(cfg->lcore[0], &allowed);
-	rest = allowed;
-	for (uint32_t i = 0; i < cfg->lcores; i++)
-		CPU_CLR(cfg->lcore[i], &rest);
-	if (CPU_COUNT(&rest) == 0)
-		rest = allowed;
-	out[0] = 0;
-	for (int cpu = 0; cpu < CPU_SETSIZE && used + 8 < bytes; cpu++)
-		if (CPU_ISSET(cpu, &rest))
-			used += (size_t)snprintf(
-				out + used, bytes - used, "%s%d", used == 0 ? "" : ",", cpu);
-}
-
 static void
 add_lcores(struct args *a, const struct config *cfg)
 {
-	char map[4096], control[2048];
+	char map[4096], control[NDD_CPUS_TEXT_BYTES];
 	size_t used;
 
-	control_cpus(cfg, control, sizeof(control));
+	ndd_cpus_of_control(cfg, control, sizeof(control));
 	used = (size_t)snprintf(map, sizeof(map), "0@(%s)", control);
 	for (uint32_t i = 0; i < cfg->lcores && used < sizeof(map); i++)
 		used += (size_t)snprintf(map + used, sizeof(map) - used, ",%u@%u",
