@@ -6,8 +6,10 @@
 #include <criterion/new/assert.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lcore/shard.h"
 
@@ -25,6 +27,7 @@ shard_new(bool running)
 struct caller {
 	struct ndd_shard *s;
 	unsigned runs; /* of the call */
+	pid_t tid;
 	uint64_t at_ns;
 	bool returned;
 };
@@ -44,6 +47,7 @@ call(void *arg)
 {
 	struct caller *c = arg;
 
+	__atomic_store_n(&c->tid, gettid(), __ATOMIC_RELEASE);
 	ndd_shard_call(c->s, on_shard_count, c);
 	__atomic_store_n(&c->returned, true, __ATOMIC_RELEASE);
 	return NULL;
@@ -97,4 +101,33 @@ Test(call, wakes_an_lcore_that_sleeps)
 		sched_yield();
 	cr_expect(ndd_shard_serve(c.s, 1));
 	cr_assert(eq(int, pthread_join(t, NULL), 0));
+}
+
+/* As the kernel says it: 'S' is asleep, 'R' runs, or would if it had a CPU. */
+static char
+state_of_thread(pid_t tid)
+{
+	char path[64], state;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "re");
+	cr_assert(ne(ptr, f, NULL));
+	cr_assert(eq(int, fscanf(f, "%*d (%*[^)]) %c", &state), 1));
+	(void)fclose(f);
+	return state;
+}
+
+/* One that yields for ever takes CPU time from the very lcore that it waits for. */
+Test(call, its_caller_sleeps_until_it_is_served, .timeout = 60)
+{
+	struct caller c = {.s = shard_new(true)};
+	pthread_t t = begin_call(&c);
+
+	while (state_of_thread(__atomic_load_n(&c.tid, __ATOMIC_ACQUIRE)) != 'S')
+		sched_yield();
+	cr_expect(not(__atomic_load_n(&c.returned, __ATOMIC_ACQUIRE)));
+	cr_expect(ndd_shard_serve(c.s, 1));
+	cr_assert(eq(int, pthread_join(t, NULL), 0));
+	cr_expect(eq(u32, c.runs, 1));
 }
