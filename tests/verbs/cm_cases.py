@@ -7,7 +7,7 @@ import signal
 
 from program_cases import judge_run
 from sandbox import Failure, Process, run, until
-from verbs import PORT, both_by_cm, under
+from verbs import PORT, both_by_cm, both_by_port, under
 
 P = ("-p", str(PORT))
 # name: (server's arguments, client's, where the server's address comes, what the client says at the end)
@@ -15,6 +15,11 @@ RPING = ("-C", "20", "-v", "-V")
 STREAM = ("-T", "v", "-S", "65536", "-C", "50", "-I", "2")
 PERF = ("-R", "-n", "50", *P)
 FIGURES = None  # perftest's table
+# fio's end that reads is the target; the other one says by which requests.
+FIO = ("fio", "--thread", "--name=case", "--ioengine=rdma", "--port", str(PORT), "--bs=64k", "--size=16m",
+       "--iodepth=16")
+FIO_TARGET, FIO_SOURCE = (*FIO, "--rw=read"), (*FIO, "--rw=write")
+FIO_ALL = r"WRITE: .*io=16.0MiB"
 DATAGRAMS = r"data transfers complete\ntest complete\nreturn status 0"
 
 ALL = {
@@ -33,6 +38,9 @@ ALL = {
     "udaddy": (("udaddy",), ("udaddy", "-s"), DATAGRAMS),
     "udaddy 20 users": (("udaddy", "-c", "20", "-C", "4", "-S", "1000"),
                         ("udaddy", "-c", "20", "-C", "4", "-S", "1000", "-s"), DATAGRAMS),
+    "fio write": (FIO_TARGET, (*FIO_SOURCE, "--verb=write", "--hostname"), FIO_ALL),
+    "fio read": (FIO_TARGET, (*FIO_SOURCE, "--verb=read", "--hostname"), FIO_ALL),
+    "fio send": (FIO_TARGET, (*FIO_SOURCE, "--verb=send", "--hostname"), FIO_ALL),
     "ib_write_bw -R": (("ib_write_bw", *PERF), ("ib_write_bw", *PERF), FIGURES),
     "ib_read_bw -R 4 pairs": (("ib_read_bw", "-q", "4", *PERF), ("ib_read_bw", "-q", "4", *PERF), FIGURES),
     "ib_send_bw -R events": (("ib_send_bw", "-e", *PERF), ("ib_send_bw", "-e", *PERF), FIGURES),
@@ -52,6 +60,23 @@ def exchange(link, serve, ask, wanted, alone=False, number=0):
     if server != 0 or client != 0 or not re.search(wanted, told):
         raise Failure(f"server: exit {server}\n{said}\nclient: exit {client}\n{told}")
     return None
+
+
+QPERF = ("rc_lat", "rc_bw", "rc_rdma_read_bw", "rc_rdma_write_lat")
+
+
+def qperf(link):
+    """Its ends speak TCP, too, at the address that the daemon has from the kernel."""
+    to = link.a.addresses[0]
+    (server, said), (client, told) = both_by_port(
+        link, ("qperf", "-lp", str(PORT)), ("qperf", to, "-lp", str(PORT), "-cm", "1", "-t", "1", *QPERF, "quit"))
+    figures = re.findall(r"^(\w+):$", told, re.M)
+    if server != 0 or client != 0 or tuple(figures[:len(QPERF)]) != QPERF:
+        raise Failure(f"server: exit {server}\n{said}\nclient: exit {client}\n{told}")
+
+
+def socket_cases(link):
+    yield "qperf", lambda: qperf(link)
 
 
 def cases(link, table):

@@ -10,7 +10,7 @@ from sandbox import Process, listens, run, until
 
 PORT = 18515 + os.getpid() % 4096
 PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_write_bw")
-CM_PROGRAMS = ("rping", "ucmatose", "rdma_server", "rstream")
+CM_PROGRAMS = ("rping", "ucmatose", "rdma_server", "rstream", "fio", "qperf")
 
 
 def wrapper(folder):
@@ -28,7 +28,10 @@ class VerbsBuild(Build):
             raise Skip("no-programs")
         self.verbtest = program(self.folder, "tests/verbs/verbtest")
         self.windowtest = program(self.folder, "tests/verbs/windowtest")
-        self.mpi_exchange = os.path.join(self.folder, "tests/verbs/mpi_exchange")  # where Open MPI is installed
+
+    def mpi_exchange(self, implementation):
+        """Built for that one (its package's name), if it is installed."""
+        return os.path.join(self.folder, "tests/verbs/mpi_exchange_" + implementation)
 
     def cmtest(self):
         if not os.access(os.path.join(self.folder, "tests/verbs/cmtest"), os.X_OK):
@@ -41,16 +44,21 @@ def under(daemon, *command):
     return (wrapper(daemon.build.folder), "--socket", daemon.socket_path, "--quiet", *command)
 
 
-def both(link, *command, timeout=60):
-    """The program at both ends, a's the server: (status, output) of each."""
-    command = (*command, "-p", str(PORT))
-    server = Process(*under(link.a, *command), name=command[0] + " (server)")
+def both_by_port(link, serve, ask, timeout=60):
+    """A server on a, which listens to that port of TCP, too, and its client on b: (status, output) of each."""
+    server = Process(*under(link.a, *serve), name=serve[0] + " (server)")
     with server:
-        until(lambda: listens(PORT) or not server.running(), f"{command[0]} listens")
+        until(lambda: listens(PORT) or not server.running(), f"{serve[0]} listens")
         if not server.running():
             return (server.wait(), server.text), (None, "")
-        client = run(*under(link.b, *command, "localhost"), timeout=timeout, check=False)
+        client = run(*under(link.b, *ask), timeout=timeout, check=False)
         return (server.wait(timeout), server.text), (client.returncode, client.stdout)
+
+
+def both(link, *command, timeout=60):
+    """The program at both ends, a's the server."""
+    command = (*command, "-p", str(PORT))
+    return both_by_port(link, command, (*command, "localhost"), timeout)
 
 
 def both_by_cm(link, serve, ask, asks, timeout=60):
