@@ -39,6 +39,7 @@ ndv_region_flags(unsigned int access, uint32_t *flags)
 	return 0;
 }
 
+/* The host does not go through windows: its right to write is accepted, and means nothing. */
 bool
 ndv_window_rights(unsigned int access, uint32_t *rights)
 {
@@ -49,8 +50,8 @@ ndv_window_rights(unsigned int access, uint32_t *rights)
 		*rights |= NDSH_ACCESS_REMOTE_WRITE;
 	if (access & IBV_ACCESS_REMOTE_ATOMIC)
 		*rights |= NDSH_ACCESS_REMOTE_ATOMIC;
-	return (access & ~(unsigned int)(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
-					 IBV_ACCESS_REMOTE_ATOMIC)) == 0;
+	return (access & ~(unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+					 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) == 0;
 }
 
 /* Memory that is not there is EFAULT in verbs. */

@@ -214,7 +214,8 @@ Test(ndverbs_requests, binds_that_are_refused)
 	cr_expect(eq(i32, bind_of(&window, window.rkey, NULL, 0), EINVAL));
 	cr_expect(eq(i32, bind_of(&other, other.rkey, &region, 0), EINVAL), "not by a post");
 	for (unsigned bit = 0; bit < 32; bit++) {
-		bool right = 1u << bit == IBV_ACCESS_REMOTE_READ ||
+		bool right = 1u << bit == IBV_ACCESS_LOCAL_WRITE ||
+			     1u << bit == IBV_ACCESS_REMOTE_READ ||
 			     1u << bit == IBV_ACCESS_REMOTE_WRITE ||
 			     1u << bit == IBV_ACCESS_REMOTE_ATOMIC;
 
