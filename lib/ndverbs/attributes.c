@@ -85,7 +85,6 @@ check_values(const struct ibv_qp_attr *a, int mask)
 
 /* What the mask does not name is perhaps not set: programs have it on their stacks. */
 #define NAMED(bit, value) ((mask & (bit)) ? (value) : 0)
-#define PSN_MASK	  0xffffffu /* programs give random numbers of 32 bits */
 
 int
 ndv_attributes_to(struct nd_qp_attributes *to, const struct ibv_qp_attr *from, int mask)
@@ -97,8 +96,8 @@ ndv_attributes_to(struct nd_qp_attributes *to, const struct ibv_qp_attr *from, i
 		.inbound_reads = NAMED(IBV_QP_MAX_DEST_RD_ATOMIC, from->max_dest_rd_atomic),
 		.outbound_reads = NAMED(IBV_QP_MAX_QP_RD_ATOMIC, from->max_rd_atomic),
 		.peer_number = NAMED(IBV_QP_DEST_QPN, from->dest_qp_num),
-		.rq_psn = NAMED(IBV_QP_RQ_PSN, from->rq_psn & PSN_MASK),
-		.sq_psn = NAMED(IBV_QP_SQ_PSN, from->sq_psn & PSN_MASK),
+		.rq_psn = NAMED(IBV_QP_RQ_PSN, from->rq_psn & NDV_PSN_MASK),
+		.sq_psn = NAMED(IBV_QP_SQ_PSN, from->sq_psn & NDV_PSN_MASK),
 		.timeout = NAMED(IBV_QP_TIMEOUT, from->timeout),
 		.retries = NAMED(IBV_QP_RETRY_CNT, from->retry_cnt),
 		.rnr_retries = NAMED(IBV_QP_RNR_RETRY, from->rnr_retry),

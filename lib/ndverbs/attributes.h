@@ -8,6 +8,8 @@
 
 #include "ndclient/ndclient.h"
 
+#define NDV_PSN_MASK 0xffffffu /* programs give random numbers of 32 bits */
+
 /* EINVAL: a value is none; the step was found good. */
 int ndv_attributes_to(struct nd_qp_attributes *to, const struct ibv_qp_attr *from, int mask);
 /* All but the state. */

@@ -29,6 +29,8 @@ change_datagrams(struct ndv_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to
 		return ndv_errno(nd_qp_flush(qp->nd));
 	if (to == IBV_QPS_RESET && qp->base.state != IBV_QPS_RESET)
 		return EOPNOTSUPP;
+	if (mask & IBV_QP_SQ_PSN)
+		qp->sq_psn = attr->sq_psn & NDV_PSN_MASK;
 	if (mask & IBV_QP_QKEY)
 		qp->q_key = attr->qkey;
 	else if (from != IBV_QPS_SQE)
@@ -131,6 +133,8 @@ ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask, struct ibv
 	attr->qp_state = base->state;
 	attr->cur_qp_state = base->state;
 	attr->sq_draining = (uint8_t)info.draining;
+	if (base->qp_type == IBV_QPT_UD)
+		attr->sq_psn = qp->sq_psn;
 	attr->qkey = qp->q_key;
 	attr->qp_access_flags = qp->access;
 	attr->cap = qp->cap;

@@ -86,8 +86,8 @@ struct ndv_qp {
 	struct nd_spin send_lock, receive_lock;
 	bool signal_all;
 	struct ibv_qp_cap cap;
-	uint32_t access; /* IBV_ACCESS_*, as it was told last */
-	uint32_t q_key;
+	uint32_t access;	     /* IBV_ACCESS_*, as it was told last */
+	uint32_t q_key, sq_psn;	     /* of datagrams, as the program set them */
 	uint32_t told;		     /* events that ibv_get_async_event() returned, by base.mutex */
 	pthread_mutex_t modify_lock; /* one change at a time */
 	bool blocks_own;	     /* in groups: what it sends itself is not for it */

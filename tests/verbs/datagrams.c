@@ -142,6 +142,7 @@ query_state(struct ibv_qp *qp)
 	struct ibv_qp_attr a;
 
 	WANT(ibv_query_qp(qp, &a, IBV_QP_STATE, &init) == 0 && a.qp_state == qp->state);
+	WANT(a.sq_psn == RIG_SQ_PSN && a.qkey == Q_KEY);
 	return a.qp_state;
 }
 

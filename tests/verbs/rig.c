@@ -133,7 +133,7 @@ rig_connect(struct rig *r)
 void
 rig_bring_up_datagrams(struct ibv_qp *qp, uint32_t q_key)
 {
-	struct ibv_qp_attr a = {.port_num = 1, .qkey = q_key};
+	struct ibv_qp_attr a = {.port_num = 1, .qkey = q_key, .sq_psn = RIG_SQ_PSN};
 
 	a.qp_state = IBV_QPS_INIT;
 	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) ==

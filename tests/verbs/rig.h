@@ -17,8 +17,9 @@
 		}                                                                                  \
 	} while (0)
 
-#define RIG_DEPTH 64
-#define RIG_BYTES (1u << 20)
+#define RIG_DEPTH  64
+#define RIG_BYTES  (1u << 20)
+#define RIG_SQ_PSN 0x45 /* of queue pairs of datagrams */
 #define RIG_ALL                                                                                    \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
 		IBV_ACCESS_REMOTE_ATOMIC)
