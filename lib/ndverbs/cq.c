@@ -134,8 +134,8 @@ ndv_req_notify_cq(struct ibv_cq *base, int solicited_only)
 		ndv_cq(base)->nd, solicited_only ? ND_CQ_NOTIFY_SOLICITED : ND_CQ_NOTIFY_ANY));
 }
 
-/* Up to n of at most a batch, without those of queue pairs that were destroyed. *empty: the queue
- * has no more now. */
+/* Up to n of at most a batch, without those of queue pairs that were destroyed, or reset since.
+ * *empty: the queue has no more now. */
 static int
 poll_batch(struct ndv_cq *cq, uint32_t n, struct ibv_wc *wc, bool *empty)
 {

@@ -11,7 +11,7 @@
 #include "ndverbs/idle.h"
 
 /* 0: an entry is there, ENOENT: there is none, EIO: the queue is dead. Entries of queue pairs that
- * were destroyed are passed over. */
+ * were destroyed, or reset since, are passed over. */
 static int
 take_entry(struct ndv_cq *cq)
 {

@@ -2,6 +2,7 @@
 /* What must fail, with which word, and what is refused at once. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rig.h"
 #include "scenarios.h"
@@ -84,6 +85,51 @@ run_flush(void)
 	rig_wait_for(&r, 11, IBV_WC_WR_FLUSH_ERR, 0);
 	rig_receive(&r, 0, 0, 64, 12);
 	rig_wait_for(&r, 12, IBV_WC_WR_FLUSH_ERR, 0);
+	rig_close(&r);
+}
+
+static void
+reset(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RESET};
+
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE) == 0);
+}
+
+/* What was completed before a RESET is not seen behind it; what others completed is. */
+void
+run_reset(void)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+	struct ibv_wc wc;
+	unsigned others = 0;
+	struct rig r;
+
+	rig_open(&r, false);
+	rig_connect(&r);
+	rig_receive(&r, 1, 0, 64, 50);
+	for (uint64_t i = 0; i < 5; i++)
+		rig_receive(&r, 0, 0, 64, 20 + i);
+	sge = rig_sge(&r, 0, 0, 8);
+	wr = rig_request(&r, IBV_WR_SEND, &sge, 1);
+	rig_post(&r, &wr);
+	wr = rig_request(&r, IBV_WR_RDMA_WRITE, &sge, 2);
+	for (int i = 0; i < 10; i++)
+		rig_post(&r, &wr);
+	wc = rig_wait(&r);
+	others += wc.qp_num == r.qp[1]->qp_num;
+	usleep(100000); /* more of them lie there */
+	reset(r.qp[0]);
+	for (; ibv_poll_cq(r.cq, 1, &wc) == 1; others++)
+		WANT(wc.qp_num == r.qp[1]->qp_num && wc.wr_id == 50);
+	WANT(others == 1);
+	reset(r.qp[1]);
+	rig_connect(&r);
+	wr = rig_request(&r, IBV_WR_RDMA_WRITE, &sge, 60);
+	rig_post(&r, &wr);
+	rig_wait_for(&r, 60, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
+	WANT(ibv_poll_cq(r.cq, 1, &wc) == 0);
 	rig_close(&r);
 }
 

@@ -4,7 +4,7 @@
 from sandbox import Failure, run
 from verbs import both, under
 
-SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush",
+SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush", "reset",
              "states", "destroyed", "busy", "events", "async", "threads", "limits",
              "polls", "pollers", "batches", "batches-fail", "batches-wait",
              "datagrams", "stopped", "leaving", "groups", "groups-full", "domains", "rereg", "numbers",

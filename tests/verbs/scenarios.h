@@ -33,6 +33,7 @@ void run_queue_pairs(void);
 void run_denied(void);
 void run_bounds(void);
 void run_flush(void);
+void run_reset(void);
 void run_states(void);
 void run_limits(void);
 /* domains.c */

@@ -30,6 +30,7 @@ static const struct scenario scenarios[] = {
 	{"denied", run_denied},
 	{"bounds", run_bounds},
 	{"flush", run_flush},
+	{"reset", run_reset},
 	{"states", run_states},
 	{"limits", run_limits},
 	{"windows", run_windows},

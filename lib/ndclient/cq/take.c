@@ -60,8 +60,17 @@ see_entry(struct nd_qp *qp, const struct ndsh_cqe *e)
 	nd_mw_see(qp, e);
 }
 
+/* It is from before the last RESET of its queue pair. */
+static inline bool
+is_stale(const struct nd_qp *qp, const struct ndsh_cqe *e, uint64_t taken)
+{
+	return taken < __atomic_load_n(&qp->begun[e->op == NDSH_OP_RECV], __ATOMIC_RELAXED);
+}
+
+/* taken: how many entries the queue had had before this one. */
 static inline void
-convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r, uint32_t i)
+convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r, uint32_t i,
+	uint64_t taken)
 {
 	void *context = NULL;
 	uint32_t number = 0;
@@ -78,6 +87,8 @@ convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r,
 			see_entry(qp, e);
 		context = __atomic_load_n(&qp->context, __ATOMIC_RELAXED);
 		number = qp->number;
+		if (r->entries != NULL && is_stale(qp, e, taken))
+			context = NULL;
 	}
 	if (r->plain != NULL)
 		nd_result_of(a->profile, e, context, &r->plain[i]);
@@ -135,7 +146,7 @@ cq_take(struct nd_cq *cq, const struct results *r, uint32_t n, uint64_t limit)
 			got = 1;
 		}
 		for (uint32_t i = 0; i < got; i++)
-			convert_entry(cq->adapter, &e[i], r, done + i);
+			convert_entry(cq->adapter, &e[i], r, done + i, cq->reader.taken - got + i);
 		done += got;
 		if (got < want || want == 0)
 			break;

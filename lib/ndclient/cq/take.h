@@ -10,7 +10,8 @@
 
 struct nd_entry {
 	struct ndsh_cqe e;
-	void *qp_context; /* nd_qp_options.context; NULL, too, of a queue pair that was forsaken */
+	/* nd_qp_options.context; NULL of a queue pair that was forsaken, or, from before a RESET */
+	void *qp_context;
 	uint32_t qp_number;
 };
 

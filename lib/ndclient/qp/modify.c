@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "ndclient/cq/cq.h"
 #include "ndclient/face/attributes.h"
 #include "ndclient/face/status.h"
 #include "ndclient/mem/fast_register.h"
@@ -88,9 +89,16 @@ qp_modify_begin(struct nd_qp *qp, uint32_t state)
 	return st;
 }
 
+/* All completions of the life before are published. */
 static void
 qp_was_reset(struct nd_qp *qp)
 {
+	const struct nd_cq *of[2] = {qp->send_cq, qp->recv_cq};
+
+	for (unsigned i = 0; i < 2; i++)
+		__atomic_store_n(&qp->begun[i],
+			__atomic_load_n(&of[i]->reader.page->produced, __ATOMIC_ACQUIRE),
+			__ATOMIC_RELAXED);
 	nd_mr_end_all(qp->adapter); /* of windows that were bound to it */
 	nd_mover_settle(qp->adapter);
 	for (unsigned i = 0; i < 2; i++)

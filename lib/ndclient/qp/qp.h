@@ -58,6 +58,7 @@ struct nd_qp {
 	uint32_t sq_freed, rq_freed;  /* requests known to be finished, atomic */
 	uint32_t sends_stopped;	      /* of datagrams: a failed one was taken; atomic */
 	struct nd_spoiled spoiled[2]; /* of requests; of receives */
+	uint64_t begun[2];	      /* in their queues, the first entry since RESET; atomic */
 	/* for the rest */
 	struct nd_pd *pd;
 	LIST_ENTRY(nd_qp) of_pd;	 /* by nd_adapter.lock */

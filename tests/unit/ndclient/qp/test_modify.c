@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ndclient/cq/cq.h"
 #include "ndclient/qp/modify.h"
 #include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
@@ -21,6 +22,8 @@
 struct bench {
 	struct nd_adapter *a;
 	struct nd_qp *qp;
+	struct nd_cq cq[2]; /* of requests, of receives */
+	struct ndsh_cq_page page[2];
 	struct nd_overlapped ov;
 	uint32_t state;
 	nd_status status; /* of the call in the thread */
@@ -31,8 +34,10 @@ struct bench {
 static struct bench *
 make(void)
 {
-	struct bench *b = calloc(1, sizeof(*b));
+	struct bench *b = aligned_alloc(64, (sizeof(*b) + 63) & ~(size_t)63);
 	int fd[2];
+
+	memset(b, 0, sizeof(*b));
 
 	b->a = nd_adapter_new();
 	b->qp = aligned_alloc(64, sizeof(*b->qp));
@@ -46,6 +51,10 @@ make(void)
 	b->qp->adapter = b->a;
 	b->qp->index = INDEX;
 	b->qp->context = b;
+	for (int i = 0; i < 2; i++)
+		b->cq[i].reader.page = &b->page[i];
+	b->qp->send_cq = &b->cq[0];
+	b->qp->recv_cq = &b->cq[1];
 	b->a->qps->by_handle[7] = b->a->qps->by_index[INDEX] = b->qp;
 	b->a->qps->end = 8;
 	b->a->handlers = &nd_handlers;
@@ -105,6 +114,22 @@ event(struct bench *b, uint32_t index, nd_status status)
 		.h = {.type = NDSH_EV_QP_MODIFIED, .status = status}, .qp = index};
 
 	say(b, &m, sizeof(m));
+}
+
+/* Those are entries of the life before. */
+Test(ndclient_modify, a_reset_remembers_what_its_queues_had)
+{
+	struct bench *b = make();
+
+	b->page[0].produced = 0x100000005;
+	b->page[1].produced = 7;
+	ask(b, ND_QP_STATE_ERROR, NDSH_OK, "");
+	cr_expect(b->qp->begun[0] == 0 && b->qp->begun[1] == 0);
+	ask(b, ND_QP_STATE_RESET, NDSH_ERR_INVALID_STATE, "no");
+	cr_expect(b->qp->begun[0] == 0 && b->qp->begun[1] == 0);
+	ask(b, ND_QP_STATE_RESET, NDSH_OK, "");
+	cr_expect(b->qp->begun[0] == 0x100000005 && b->qp->begun[1] == 7);
+	drop(b);
 }
 
 Test(ndclient_modify, what_may_be_posted_follows_the_state)
