@@ -19,6 +19,7 @@
 #include "control/daemon.h"
 #include "platform/eal.h"
 #include "platform/log.h"
+#include "session/adapter.h"
 #include "metrics/telemetry.h"
 
 /* DPDK gives its commands no argument of the program's. Held while one is answered. */
@@ -225,6 +226,7 @@ on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel
 	c = &d->plane.port[i];
 	rte_tel_data_start_dict(out);
 	counter_add(out, "port", i);
+	counter_add(out, "adapter", ndd_adapter_id(i));
 	(void)rte_tel_data_add_dict_string(out, "device", c->device);
 	ADD(mtu)
 	ADD(link_up)
