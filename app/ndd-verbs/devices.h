@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include <ndclient.h>
+
 #define VERBS_DEVICES_MAX 256u
+#define VERBS_PATH_BYTES  4096
 
 struct verbs_devices {
 	struct sockaddr_storage address[VERBS_DEVICES_MAX];
@@ -15,6 +18,12 @@ struct verbs_devices {
 	char version[32]; /* the daemon's; empty until verbs_devices_ask_version() */
 };
 
+/* The daemon's control socket. false: complained. */
+bool verbs_control_path(char path[VERBS_PATH_BYTES]);
+/* Ask the daemon for its addresses, which may be none. */
+nd_status verbs_devices_ask(struct verbs_devices *d);
+/* Ask it for its version, by the first of them. */
+nd_status verbs_devices_version(struct verbs_devices *d);
 /* Ask the daemon. false: complained, as there is none, or it has no address. */
 bool verbs_devices_find(struct verbs_devices *d);
 /* false: complained. */

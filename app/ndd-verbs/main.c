@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ndd-verbs: run a program of verbs on the daemon. It looks whether that can work, says what it
- * found, sets the environment, and becomes the program. */
+ * found, sets the environment, and becomes the program. Or it shows the daemon's counters to those
+ * that look for them in /sys. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 #include <unistd.h>
 
 #include "common/fail.h"
+#include "common/number.h"
 #include "devices.h"
+#include "exporter.h"
 #include "library.h"
 #include "view.h"
 
@@ -18,6 +21,7 @@ static const char usage[] =
 	"\n"
 	"usage: ndd-verbs [options] PROGRAM [ARGUMENT...]\n"
 	"       ndd-verbs [options] --check\n"
+	"       ndd-verbs [options] --sysfs DIR\n"
 	"\n"
 	"The program sees a device for each address of the daemon: ndd0, ndd1...\n"
 	"\n"
@@ -27,28 +31,66 @@ static const char usage[] =
 	"  --quiet        say nothing if all is well\n"
 	"  --no-view      leave /sys and /dev as they are: without /sys/class/infiniband\n"
 	"                 and /dev/infiniband, in which UCX and libfabric look first\n"
+	"  --sysfs DIR    keep the devices with their counters in DIR/class/infiniband, as\n"
+	"                 node_exporter --path.sysfs=DIR looks for them, until SIGTERM or\n"
+	"                 SIGINT, and remove them then. DIR is made, or is empty. For the\n"
+	"                 daemon's own user, with \"telemetry\": {\"socket\": true}\n"
+	"  --interval SECONDS\n"
+	"                 of --sysfs: time between two readings, 0.1 to 3600 (default: 1)\n"
+	"  --telemetry PATH\n"
+	"                 of --sysfs: the daemon's telemetry socket, where it is not found\n"
 	"  -h, --help     this text\n"
 	"  --version      version\n"
 	"\n"
-	"Exit codes: the program's; 1 bad options; 2 no daemon, or no library; 126, 127 the\n"
-	"program can't be run, is not there.\n"
+	"Exit codes: the program's; 1 bad options; 2 no daemon, no library, or a DIR that can't\n"
+	"be used; 126, 127 the program can't be run, is not there.\n"
 	"\n"
 	"  ndd-verbs ibv_devinfo\n"
-	"  ndd-verbs --socket ndd-b.sock ib_write_bw -d ndd0 192.0.2.1\n";
+	"  ndd-verbs --socket ndd-b.sock ib_write_bw -d ndd0 192.0.2.1\n"
+	"  ndd-verbs --sysfs /run/ndd-sysfs\n";
 
 struct options {
 	const char *socket_path;
 	bool check, quiet, no_view;
+	const char *sysfs, *interval, *telemetry;
+	double seconds;
 };
+
+static bool
+options_wrong(const char *what, int *status)
+{
+	app_complain("%s; --help explains", what);
+	*status = APP_EXIT_USAGE;
+	return false;
+}
+
+/* One of three things is done. */
+static bool
+options_fit(struct options *o, bool program, int *status)
+{
+	o->seconds = 1;
+	if (o->sysfs != NULL && (program || o->check))
+		return options_wrong("--sysfs runs no program, and checks none", status);
+	if (o->sysfs == NULL && (o->interval != NULL || o->telemetry != NULL))
+		return options_wrong("--interval and --telemetry are of --sysfs", status);
+	if (o->interval != NULL && !app_parse_seconds(o->interval, 0.1, 3600, &o->seconds))
+		return options_wrong("--interval takes 0.1 to 3600 seconds", status);
+	if (!program && !o->check && o->sysfs == NULL)
+		return options_wrong("which program?", status);
+	return true;
+}
 
 /* false: *status is what to exit with. */
 static bool
 take_options(int argc, char **argv, struct options *o, int *status)
 {
-	enum { SOCKET = 256, CHECK, QUIET, NO_VIEW, VERSION };
+	enum { SOCKET = 256, CHECK, QUIET, NO_VIEW, SYSFS, INTERVAL, TELEMETRY, VERSION };
 	static const struct option longs[] = {{"socket", required_argument, NULL, SOCKET},
 		{"check", no_argument, NULL, CHECK}, {"quiet", no_argument, NULL, QUIET},
 		{"no-view", no_argument, NULL, NO_VIEW}, {"help", no_argument, NULL, 'h'},
+		{"sysfs", required_argument, NULL, SYSFS},
+		{"interval", required_argument, NULL, INTERVAL},
+		{"telemetry", required_argument, NULL, TELEMETRY},
 		{"version", no_argument, NULL, VERSION}, {NULL, 0, NULL, 0}};
 	int c;
 
@@ -67,6 +109,15 @@ take_options(int argc, char **argv, struct options *o, int *status)
 		case NO_VIEW:
 			o->no_view = true;
 			break;
+		case SYSFS:
+			o->sysfs = optarg;
+			break;
+		case INTERVAL:
+			o->interval = optarg;
+			break;
+		case TELEMETRY:
+			o->telemetry = optarg;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			return false;
@@ -78,12 +129,7 @@ take_options(int argc, char **argv, struct options *o, int *status)
 			return false;
 		}
 	}
-	if (optind == argc && !o->check) {
-		app_complain("which program? --help explains");
-		*status = APP_EXIT_USAGE;
-		return false;
-	}
-	return true;
+	return options_fit(o, optind < argc, status);
 }
 
 /* The program may go to another folder. */
@@ -150,6 +196,19 @@ run_program(char **argv)
 	return errno == ENOENT ? 127 : 126;
 }
 
+static int
+show_counters(const struct options *o)
+{
+	static char control[VERBS_PATH_BYTES];
+	const struct verbs_export how = {.folder = o->sysfs,
+		.control = control,
+		.telemetry = o->telemetry,
+		.seconds = o->seconds,
+		.quiet = o->quiet};
+
+	return verbs_control_path(control) ? verbs_export(&how) : APP_EXIT_LOCAL;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -160,7 +219,11 @@ main(int argc, char **argv)
 
 	if (!take_options(argc, argv, &o, &status))
 		return status;
-	if (!set_socket(o.socket_path) || !verbs_find_library(folder) || !set_library(folder))
+	if (!set_socket(o.socket_path))
+		return APP_EXIT_LOCAL;
+	if (o.sysfs != NULL)
+		return show_counters(&o);
+	if (!verbs_find_library(folder) || !set_library(folder))
 		return APP_EXIT_LOCAL;
 	if (!verbs_devices_find(&devices))
 		return APP_EXIT_LOCAL;
