@@ -2,7 +2,8 @@
 /*
  * Each round asks the daemon, and writes what has changed. A device is made aside and appears as a
  * whole, and goes as a whole, since readers fail on half a device. It is made anew when the daemon
- * was, when the list of its addresses changes, or what is counted.
+ * was, when the list of its addresses changes, an address gets another port, or other things are
+ * counted.
  */
 #include "exporter.h"
 
@@ -33,6 +34,7 @@ struct exporter {
 	struct verbs_telemetry telemetry;
 	struct verbs_devices devices; /* count 0: none are shown */
 	uint32_t port[VERBS_DEVICES_MAX];
+	uint32_t asked; /* the device whose port was asked for last */
 	struct shown shown[VERBS_DEVICES_MAX];
 };
 
@@ -195,28 +197,45 @@ not_answered(struct exporter *e, nd_status st)
 	return false;
 }
 
+static bool
+find_port(struct exporter *e, const struct verbs_counts *c, const struct verbs_devices *d,
+	uint32_t number, uint32_t *port)
+{
+	uint64_t adapter;
+	nd_status st = nd_resolve_adapter(NULL, (const struct sockaddr *)&d->address[number],
+		sizeof(d->address[number]), &adapter);
+
+	if (st != ND_SUCCESS)
+		return not_answered(e, st);
+	for (*port = 0; *port < c->ports; ++*port)
+		if (c->port[*port].adapter == adapter)
+			return true;
+	(void)snprintf(e->telemetry.why, sizeof(e->telemetry.why),
+		"the daemon's telemetry does not know the port of ndd%u", number);
+	return false;
+}
+
 /* Which port each address is of. */
 static bool
 find_ports(struct exporter *e, const struct verbs_counts *c, const struct verbs_devices *d)
 {
-	uint64_t adapter;
-	nd_status st;
-
-	for (uint32_t i = 0; i < d->count; i++) {
-		st = nd_resolve_adapter(NULL, (const struct sockaddr *)&d->address[i],
-			sizeof(d->address[i]), &adapter);
-		if (st != ND_SUCCESS)
-			return not_answered(e, st);
-		for (e->port[i] = 0; e->port[i] < c->ports; e->port[i]++)
-			if (c->port[e->port[i]].adapter == adapter)
-				break;
-		if (e->port[i] == c->ports) {
-			(void)snprintf(e->telemetry.why, sizeof(e->telemetry.why),
-				"the daemon's telemetry does not know the port of ndd%u", i);
+	for (uint32_t i = 0; i < d->count; i++)
+		if (!find_port(e, c, d, i, &e->port[i]))
 			return false;
-		}
-	}
 	return true;
+}
+
+/* A reload may give an address to another port, and the list stays as it is. It takes a connection
+ * to ask for one address, so each round asks for the next one. */
+static bool
+port_stays(struct exporter *e, const struct verbs_counts *c)
+{
+	uint32_t port;
+
+	if (e->devices.count == 0)
+		return true;
+	e->asked = (e->asked + 1) % e->devices.count;
+	return find_port(e, c, &e->devices, e->asked, &port) && port == e->port[e->asked];
 }
 
 /* All that the daemon has to say. false: the reason is in e->telemetry. */
@@ -258,7 +277,7 @@ round_of(struct exporter *e)
 
 	if (!ask_daemon(e, &counts, &now))
 		return without_daemon(e);
-	if (devices_fit(e, &counts, &now))
+	if (devices_fit(e, &counts, &now) && port_stays(e, &counts))
 		return update_devices(e, &counts) ? ROUND_DONE : ROUND_FAILED;
 	if (!hide_devices(e))
 		return ROUND_FAILED;

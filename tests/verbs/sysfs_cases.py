@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ndd-verbs --sysfs: the daemon's counters in the files in which the kernel has those of RDMA devices."""
 
+import ipaddress
 import json
 import os
 import re
@@ -368,6 +369,28 @@ def two_ports(build, folder):
             raise Failure("nothing was counted")
         if any(shown(e, device) for device, _ in of if device not in at):
             raise Failure("a port is counted twice")
+        # The last of a list stays the last of it when it moves.
+        for port, state in ((1, "4: ACTIVE"), (0, "1: DOWN")):
+            give_address(a, port, "203.0.113.1/24")
+            until(lambda now=state: state_of(e, "203.0.113.1") == now, f"it is of port {port}")
+
+
+def give_address(daemon, port, address):
+    """To that port, and to no other."""
+    for n, of in enumerate(daemon.config["ports"]):
+        of["addresses"] = [a for a in of["addresses"] if a != address] + [address] * (n == port)
+    with open(daemon.config_path, "w") as f:
+        json.dump(daemon.config, f)
+    daemon.news()
+    daemon.process.kill(signal.SIGHUP)
+    until(lambda: "reload: " in daemon.process.text[daemon.told:], "a reload")
+
+
+def state_of(export, address):
+    """Of the port of the device that has the IPv4 address; None: there is none."""
+    gid = ipaddress.ip_address("::ffff:" + address).exploded
+    return next((export.read(device, "ports/1/state") for device in export.devices()
+                 if export.read(device, "ports/1/gids/0") == gid), None)
 
 
 def serve(folder, name, messages):
