@@ -16,6 +16,7 @@
 
 #define ANSWER_BYTES 65536
 #define SOCKET_NAME  "dpdk_telemetry.v2"
+#define ENDED	     "the daemon has ended, or its telemetry serves ten others"
 
 __attribute__((format(printf, 2, 3))) static bool
 explain(struct verbs_telemetry *t, const char *format, ...)
@@ -84,7 +85,7 @@ try_socket(struct verbs_telemetry *t, const char *path, pid_t daemon, bool *deni
 		*denied |= errno == EACCES;
 		return false;
 	}
-	if (daemon != 0 && peer_of(fd) == daemon) {
+	if (peer_of(fd) == daemon) {
 		t->sock = fd;
 		return true;
 	}
@@ -124,6 +125,11 @@ search_folders(struct verbs_telemetry *t, const char *control, pid_t daemon)
 	char own[PATH_MAX], *slash;
 	bool denied = false;
 
+	if (daemon == 0)
+		return explain(t,
+			"the process of the daemon at %s is not seen from here (another PID "
+			"namespace): --telemetry tells where its telemetry socket is",
+			control);
 	(void)snprintf(own, sizeof(own), "%s", control);
 	slash = strrchr(own, '/');
 	if (slash != NULL)
@@ -185,7 +191,7 @@ next_message(struct verbs_telemetry *t)
 		return NULL;
 	n = recv(t->sock, text, sizeof(text), MSG_TRUNC | MSG_DONTWAIT);
 	if (n <= 0) {
-		(void)explain(t, "the daemon has ended");
+		(void)explain(t, ENDED);
 		return NULL;
 	}
 	if ((size_t)n <= sizeof(text)) {
@@ -230,7 +236,7 @@ verbs_telemetry_ask(struct verbs_telemetry *t, const char *command)
 	if (!await_socket(t, POLLOUT))
 		return NULL;
 	if (send(t->sock, command, strlen(command), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		(void)explain(t, "the daemon has ended");
+		(void)explain(t, ENDED);
 		return NULL;
 	}
 	whole = next_message(t);

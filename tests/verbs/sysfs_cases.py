@@ -36,9 +36,9 @@ class Counted(Memif):
 class Export:
     """with Export(link.a, folder) as e: ... the tree is there, and e.process keeps it."""
 
-    def __init__(self, daemon, *options):
+    def __init__(self, daemon, *options, before=()):
         self.folder = os.path.join(os.path.dirname(daemon.socket_path), "sys")
-        self.process = Process(*command(daemon), "--sysfs", self.folder, "--interval", 0.1, *options, name="--sysfs")
+        self.process = Process(*before, *command(daemon), "--sysfs", self.folder, "--interval", 0.1, *options, name="--sysfs")
 
     def path(self, *names):
         return os.path.join(self.folder, "class/infiniband", *names)
@@ -304,6 +304,47 @@ def not_permitted(link):
         raise Failure("the folder was left")
 
 
+class Connections:
+    """with Connections(link.a, 10): as many are served. Those of before end a moment later than they are closed."""
+
+    def __init__(self, daemon, number):
+        self.daemon, self.number, self.served = daemon, number, []
+
+    def one_more(self):
+        one = Telemetry(self.daemon)
+        try:
+            one.ask("/ndd/ports")
+            self.served.append(one)
+        except (OSError, ValueError):  # closed at once
+            one.socket.close()
+        return len(self.served) == self.number
+
+    def __enter__(self):
+        until(self.one_more, f"{self.number} connections")
+
+    def __exit__(self, *_):
+        for one in self.served:
+            one.socket.close()
+
+
+def many_ask(link):
+    """DPDK serves ten; one more is told so."""
+    with Connections(link.a, 10):
+        refused(link, os.path.join(link.folder, "none"), "serves ten others")
+    with Connections(link.a, 5):  # there is room again for the cases behind this one
+        pass
+
+
+def other_namespace(link):
+    """Where the daemon's process is not seen, the socket has to be named."""
+    before = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child=TERM")
+    refused(link, os.path.join(link.folder, "none"), "another PID namespace", before=before)
+    with Export(link.a, "--telemetry", socket_path(link.a), before=before) as e, Telemetry(link.a) as t:
+        until(lambda: shown(e, "ndd0") == wanted(t), "the same figures")
+        e.process.kill()  # unshare: what it runs gets SIGTERM
+        until(lambda: not os.path.exists(e.folder), "the end")
+
+
 def wrong_options(link):
     for options, text in ((("--sysfs", "x", "true"), "runs no program"), (("--sysfs", "x", "--check"), "runs no"),
                           (("--interval", "1", "true"), "are of --sysfs"),
@@ -323,6 +364,8 @@ def cases(link):
     yield "foreign inside", lambda: foreign_inside(link)
     yield "folder in the way", lambda: folder_in_the_way(link)
     yield "not permitted", lambda: not_permitted(link)
+    yield "many ask", lambda: many_ask(link)
+    yield "other namespace", lambda: other_namespace(link)
     yield "wrong options", lambda: wrong_options(link)
     yield "daemon restarts", lambda: daemon_restarts(link)
 
