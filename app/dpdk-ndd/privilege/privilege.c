@@ -74,7 +74,7 @@ bool
 ndd_privilege_drop(const struct config *cfg)
 {
 	if (!ndd_threads_each(thread_drop, cfg)) {
-		ndd_error("privileges can't be given up: %s", strerror(errno));
+		ndd_error("not all threads have given up their privileges");
 		return false;
 	}
 	ndd_info("privileges: user %u, capabilities %" PRIx64 " at most", (unsigned)geteuid(),

@@ -13,9 +13,12 @@
 #include "privilege/threads.h"
 
 #define THREADS_MAX 1024u
-#define PATIENCE    50000u /* times a tenth of a millisecond, on a machine that may be crowded */
+/* Times a tenth of a millisecond: on a crowded machine a thread was seen to wait seconds for a CPU,
+ * and to end the daemon instead would help nobody. */
+#define PATIENCE   300000u
+#define PATIENCE_S (PATIENCE / 10000u)
 
-enum outcome { NONE, DONE, FAILED };
+enum outcome { NONE, DONE, FAILED }; /* and behind FAILED its errno */
 
 /* The threads that are asked, all at once: each waits for its turn on a CPU at the same time. */
 static struct asked {
@@ -37,7 +40,8 @@ on_signal(int number)
 	(void)number;
 	for (uint32_t i = 0; i < n; i++)
 		if (asked.tid[i] == self)
-			__atomic_store_n(&asked.outcome[i], asked.act(asked.arg) ? DONE : FAILED,
+			__atomic_store_n(&asked.outcome[i],
+				asked.act(asked.arg) ? DONE : FAILED + (uint32_t)errno,
 				__ATOMIC_RELEASE);
 	errno = err;
 }
@@ -73,7 +77,7 @@ thread_ask(pid_t tid)
 	asked.outcome[asked.n] = NONE;
 	__atomic_store_n(&asked.n, asked.n + 1, __ATOMIC_RELEASE);
 	if (syscall(SYS_tgkill, getpid(), tid, asked.signal) != 0)
-		asked.outcome[asked.n - 1] = errno == ESRCH ? DONE : FAILED;
+		asked.outcome[asked.n - 1] = errno == ESRCH ? DONE : FAILED + (uint32_t)errno;
 	return true;
 }
 
@@ -90,8 +94,10 @@ thread_has_acted(uint32_t i)
 			errno == ESRCH)
 			got = DONE;
 	}
-	if (got != DONE)
-		ndd_error("thread %d does not give up its privileges", asked.tid[i]);
+	if (got == NONE)
+		ndd_error("thread %d does not answer in %u s", asked.tid[i], PATIENCE_S);
+	else if (got != DONE)
+		ndd_error("thread %d can't: %s", asked.tid[i], strerror((int)(got - FAILED)));
 	return got == DONE;
 }
 
@@ -136,5 +142,9 @@ ndd_threads_each(bool (*act)(const void *arg), const void *arg)
 		closedir(tasks);
 	/* A thread that was not waited for must not end the process. */
 	(void)signal(asked.signal, done ? SIG_DFL : SIG_IGN);
-	return done && act(arg);
+	if (done && !act(arg)) {
+		ndd_error("thread %d can't: %s", getpid(), strerror(errno));
+		done = false;
+	}
+	return done;
 }
