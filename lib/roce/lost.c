@@ -103,6 +103,11 @@ roce_lost(struct roce_shard *s, struct roce_moved *moved)
 		request_lost(s, qp, lost);
 	else if (qp->rx_bits & ROCE_RXB_DATAGRAMS)
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
+	else if (roce_qp_is_uc(qp)) /* the peer is told nothing */
+		roce_qp_error(s, qp,
+			lost->spoils == NDSH_SPOILS_RECEIVE ? ROCE_REASON_RECV_PROT
+							    : ROCE_REASON_SENT_REM_ACCESS,
+			0);
 	else
 		message_lost(s, qp, lost);
 }

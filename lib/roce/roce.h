@@ -162,7 +162,7 @@ struct roce_event {
  * one that is raised again before it is taken comes once. */
 bool roce_shard_event(struct roce_shard *s, struct roce_event *ev);
 
-/* Why a queue pair went to ERR (or its send side stopped, for datagrams). */
+/* Why a queue pair went to ERR (or its send side stopped, for datagrams and UC). */
 enum roce_reason {
 	ROCE_REASON_NONE,
 	ROCE_REASON_MODIFY,	/* the host asked for it */
@@ -219,7 +219,7 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
 	X(rx_ecn_ce) X(rx_icrc_error) X(rx_unknown_qpn) X(rx_wrong_address) X(rx_wrong_state)      \
 	X(rx_wrong_vlan) X(rx_wrong_class) X(rx_wrong_q_key) X(rx_wrong_source_port)               \
-	X(rx_datagram_no_receive) X(rx_datagram_too_long)                                          \
+	X(rx_datagram_no_receive) X(rx_datagram_too_long) X(rx_unreliable_dropped)                 \
 	X(rx_duplicate) X(rx_out_of_sequence) X(rx_ghost_response)                                 \
 	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
@@ -412,6 +412,13 @@ enum roce_qp_state { /* IBTA */
 	/* Of datagrams (ud.h), and no others: live; the send side has failed (W-ERR-02). */
 	ROCE_QPS_UD_RTS,
 	ROCE_QPS_UD_SQE,
+	/* Of unreliable connections (UC), and no others: so they take no packet of another class.
+	 * In SQE the send side has failed (W-ERR-02). */
+	ROCE_QPS_UC_RTR,
+	ROCE_QPS_UC_RTS,
+	ROCE_QPS_UC_SQD,
+	ROCE_QPS_UC_SQE,
+	ROCE_QPS_COUNT,
 };
 struct roce_qp_cfg {
 	uint32_t pd;
@@ -422,6 +429,7 @@ struct roce_qp_cfg {
 	struct ndsh_qp_dims dims;
 	uint32_t handle; /* ndsh_cqe.qp */
 	void *owner;
+	bool unreliable; /* for an unreliable connection, for life */
 };
 /* A new queue pair is in RESET. NULL: none is left, there is no such PD, srq is of another one, the
  * queues are of several clients, or dims are out of range. */
@@ -434,7 +442,7 @@ bool roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp);
 uint32_t roce_qp_num(const struct roce_qp *qp);
 void *roce_qp_owner(const struct roce_qp *qp);
 enum roce_qp_state roce_qp_state_get(const struct roce_qp *qp);
-/* Why it is in ERR, or ROCE_QPS_UD_SQE; ROCE_REASON_NONE in other states. */
+/* Why it is in ERR, ROCE_QPS_UD_SQE or ROCE_QPS_UC_SQE; ROCE_REASON_NONE in other states. */
 enum roce_reason roce_qp_reason(const struct roce_qp *qp);
 /* An unpredictable 24-bit PSN to begin with. */
 uint32_t roce_random_psn(struct roce_shard *s);
@@ -489,8 +497,9 @@ enum roce_modify {
 };
 /* Change the state (to == current: attributes only) with the attributes named in mask, as the table
  * in qp/modify.c permits. To ERR: everything outstanding completes with FLUSH_ERR, in order, before
- * this returns or in the following turns (W-QP-02). To RESET: requests vanish (W-QP-01). attr may
- * be NULL if mask is 0. On failure nothing has changed. */
+ * this returns or in the following turns (W-QP-02). To RESET: requests vanish (W-QP-01). From
+ * UC_SQE to UC_RTS: those posted before are flushed, then those posted from now on are sent. attr
+ * may be NULL if mask is 0. On failure nothing has changed. */
 enum roce_modify roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns,
 	enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
 /* What roce_qp_modify() would return for a connected queue pair in state from, ROCE_MODIFY_DRAINING

@@ -11,6 +11,7 @@
 #include "roce/qp/qp.h"
 #include "roce/requester/completer.h"
 #include "roce/responder/responder.h"
+#include "roce/responder/unreliable.h"
 #include "roce/shard/qpn.h"
 #include "roce/shard/shard.h"
 #include "roce/ud/datagram.h"
@@ -68,7 +69,7 @@ pkt_is_genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce
 static bool
 pkt_is_awaited(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (pkt->opflags & ROCE_OPF_REQUEST)
+	if (!(pkt->opflags & ROCE_OPF_RESPONSE))
 		return pkt->psn == qp->recv_psn;
 	return roce_qp_in_flight(qp, pkt->psn);
 }
@@ -88,7 +89,7 @@ pkt_is_awaited(const struct roce_qp *qp, const struct roce_pkt *pkt)
 static bool
 source_port_ok(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	bool request = pkt->opflags & ROCE_OPF_REQUEST;
+	bool request = !(pkt->opflags & ROCE_OPF_RESPONSE);
 	uint16_t *known = request ? &qp->request_sport : &qp->response_sport;
 	uint16_t sport = roce_pkt_sport(pkt);
 
@@ -128,18 +129,37 @@ qp_wrong_state(struct roce_shard *s, const struct roce_qp *qp)
 static void
 cnp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (qp->state < ROCE_QPS_RTR || qp->state > ROCE_QPS_SQD)
+	if (qp->state < ROCE_QPS_RTR || qp->state == ROCE_QPS_ERR)
 		qp_wrong_state(s, qp);
 	else if (pkt_is_genuine(s, qp, pkt))
 		roce_cc_notified(s, qp);
 }
 
-/* Neither request nor response of a connection. */
+/* A packet of the class UC. */
 static void
-other_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+unreliable_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, bool marked)
 {
-	if (pkt->opcode == ROCE_CNP && qp->state <= ROCE_QPS_ERR)
+	if (!qp->unreliable)
+		s->count.rx_wrong_class++;
+	else if (!roce_qp_is_uc(qp))
+		s->count.rx_wrong_state++;
+	else if (pkt_is_genuine(s, qp, pkt) && (!(marked | pkt->becn | s->cfg.check_source_port) ||
+						       uncommon_ok(s, qp, pkt, marked)))
+		roce_uc_rx(s, qp, pkt);
+}
+
+/* Neither request nor response of a reliable connection. */
+static void
+other_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, bool marked)
+{
+	bool datagrams = qp->rx_bits & ROCE_RXB_DATAGRAMS;
+
+	if ((pkt->opcode & ROCE_CLASS_MASK) == ROCE_CLASS_UC)
+		unreliable_rx(s, qp, pkt, marked);
+	else if (pkt->opcode == ROCE_CNP && !datagrams)
 		cnp_rx(s, qp, pkt);
+	else if (roce_qp_is_uc(qp))
+		s->count.rx_wrong_class++;
 	else
 		roce_ud_rx(s, qp, pkt);
 }
@@ -171,7 +191,7 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 	if (base_unlikely(qp->qpn != pkt->qpn || pkt->qpn == 0)) { /* a free one's is 0 */
 		s->count.rx_unknown_qpn++;
 	} else if (base_unlikely(!(flags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)))) {
-		other_rx(s, qp, pkt);
+		other_rx(s, qp, pkt, marked);
 	} else if (base_unlikely(!qp_state_ok(qp, flags))) {
 		qp_wrong_state(s, qp);
 	} else if (pkt_is_genuine(s, qp, pkt)) {

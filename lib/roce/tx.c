@@ -17,6 +17,7 @@
 #include "roce/qp/qp.h"
 #include "roce/queue/doorbell.h"
 #include "roce/requester/requester.h"
+#include "roce/requester/unreliable.h"
 #include "roce/responder/farewell.h"
 #include "roce/responder/response.h"
 #include "roce/shard/shard.h"
@@ -70,13 +71,26 @@ request_goes_first(struct roce_qp *qp, unsigned quantum)
 	return qp->tx_bits & ROCE_TXB_ANSWER;
 }
 
+/* Of a queue pair that nobody answers. */
+static unsigned
+tx_unanswered(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	if (!roce_qp_is_uc(qp))
+		return roce_ud_turn(s, qp, slots, n);
+	if (n > ROCE_TX_QUANTUM)
+		n = ROCE_TX_QUANTUM;
+	if (qp->rx_bits & ROCE_RXB_PACED)
+		return roce_pace_turn(s, qp, slots, n);
+	return roce_uc_tx(s, qp, slots, n);
+}
+
 BASE_INLINE unsigned
 tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned quantum = n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM, done;
 
 	if (base_unlikely(qp->state > ROCE_QPS_ERR))
-		return roce_ud_turn(s, qp, slots, n);
+		return tx_unanswered(s, qp, slots, n);
 	if (base_unlikely(qp->rx_bits & ROCE_RXB_PACED))
 		return roce_pace_turn(s, qp, slots, quantum);
 	done = qp->rd_pending > 0 && request_goes_first(qp, quantum) ? roce_req_tx(s, qp, slots, 1)

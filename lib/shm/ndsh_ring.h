@@ -106,8 +106,10 @@ bool ndsh_sq_ready(const struct ndsh_sq *sq);
 bool ndsh_rq_ready(const struct ndsh_rq *rq);
 /* Are there at least n? Slots are filled in order, so one load tells. */
 bool ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n);
-/* Pass over all that are there, unread, by a few loads. Of a client that fills slots out of order
- * it is some number of them, not more than there are slots. */
+/* How many are there, by a few loads. Of a client that fills slots out of order it is some number
+ * of them, not more than there are slots. */
+uint32_t ndsh_sq_posted(const struct ndsh_sq *sq);
+/* Pass over all that are there, unread. */
 void ndsh_sq_skip(struct ndsh_sq *sq);
 void ndsh_rq_skip(struct ndsh_rq *rq);
 /* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] (rounded up to

@@ -75,11 +75,17 @@ ndsh_sq_ready(const struct ndsh_sq *sq)
 	return true;
 }
 
+uint32_t
+ndsh_sq_posted(const struct ndsh_sq *sq)
+{
+	return ndsh_slots_count(
+		(struct ndsh_slots){&sq->ring->ctrl, sizeof(*sq->ring), sq->next, sq->depth});
+}
+
 void
 ndsh_sq_skip(struct ndsh_sq *sq)
 {
-	sq->next += ndsh_slots_count(
-		(struct ndsh_slots){&sq->ring->ctrl, sizeof(*sq->ring), sq->next, sq->depth});
+	sq->next += ndsh_sq_posted(sq);
 }
 
 #define BUT(flags) (NDSH_CTRL_FLAGS(~0u) & ~(flags))

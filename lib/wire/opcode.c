@@ -37,7 +37,7 @@
 #define IMM    ROCE_OPF_IMM
 #define IETH   ROCE_OPF_IETH
 #define ATOMIC ROCE_OPF_ATOMIC
-#define UC     0x20 /* the class is the upper three bits of the opcode */
+#define UC     ROCE_CLASS_UC
 
 const struct roce_opcode_desc roce_opcode_info[256] = {
 	[ROCE_SEND_FIRST] = OP(REQ | SEND | S, "RC SEND First"),

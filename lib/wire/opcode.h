@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+#define ROCE_CLASS_MASK 0xe0u /* the class is the upper three bits of the opcode */
+#define ROCE_CLASS_UC	0x20u /* the lower bits are those of RC, up to WRITE_ONLY_IMM */
+
 enum roce_opcode { /* the whole opcode byte of the BTH: class and operation */
 	ROCE_SEND_FIRST = 0x00,
 	ROCE_SEND_MIDDLE = 0x01,

@@ -89,6 +89,13 @@ pair_bring_up(struct pair *p, unsigned side, struct roce_qp *qp, const struct ro
 
 	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, a);
 	need(r == ROCE_MODIFY_OK, "INIT");
+	if (p->opts.uc) {
+		r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_UC_RTR, PAIR_QPA_UC_RTR, a);
+		need(r == ROCE_MODIFY_OK, "RTR");
+		r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_UC_RTS, ROCE_QPA_SQ_PSN, a);
+		need(r == ROCE_MODIFY_OK, "RTS");
+		return;
+	}
 	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTR, PAIR_QPA_RTR, a);
 	need(r == ROCE_MODIFY_OK, "RTR");
 	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTS,
@@ -123,6 +130,7 @@ side_qp(struct pair *p, struct pair_side *d, unsigned i)
 						      .dims = d->dims,
 						      .handle = i,
 						      .owner = &d->q[i],
+						      .unreliable = p->opts.uc,
 					      });
 	need(d->q[i].qp != NULL, "queue pair");
 	ndsh_sq_view(&d->q[i].sq, d->q[i].block, &d->dims);

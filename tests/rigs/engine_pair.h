@@ -25,6 +25,8 @@
 	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
 		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR)
 
+#define PAIR_QPA_UC_RTR (ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN)
+
 /* Zero: a default. */
 struct pair_opts {
 	uint32_t max_qps; /* of each shard, with those of the pair */
@@ -39,6 +41,7 @@ struct pair_opts {
 	bool moved;	    /* each side has memory behind a mover, too */
 	bool ecn;	    /* both sides react to congestion */
 	bool sports;	    /* ... check UDP source ports */
+	bool uc;	    /* the queue pairs are unreliable connections */
 	uint32_t shared_window;
 };
 

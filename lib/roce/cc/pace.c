@@ -15,6 +15,7 @@
 #include "roce/cc/rate.h"
 #include "roce/qp/qp.h"
 #include "roce/requester/requester.h"
+#include "roce/requester/unreliable.h"
 #include "roce/responder/response.h"
 #include "roce/shard/shard.h"
 #include "roce/tx.h"
@@ -110,6 +111,8 @@ static bool
 qp_send_paced(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot, bool request_first)
 {
+	if (roce_qp_is_uc(qp))
+		return roce_uc_tx(s, qp, slot, 1) == 1;
 	if (request_first && roce_req_tx(s, qp, slot, 1) == 1)
 		return true;
 	if (roce_resp_tx(s, qp, slot))

@@ -32,7 +32,7 @@ qp_is_connected(const struct roce_qp *qp)
 static bool
 qp_is_datagram(const struct roce_qp *qp)
 {
-	return qp->state > ROCE_QPS_ERR;
+	return qp->state == ROCE_QPS_UD_RTS || qp->state == ROCE_QPS_UD_SQE;
 }
 
 /* Does psn belong to w? A local operation takes none, and stands where the next request begins. */
@@ -49,10 +49,12 @@ qp_check_identity(const struct roce_shard *s, const struct roce_qp *qp)
 
 	if (qp->qpn == 0 || qp->qpn > ROCE_QPN_MASK)
 		return "no queue pair number";
-	if (qp->state > ROCE_QPS_UD_SQE)
+	if (qp->state >= ROCE_QPS_COUNT)
 		return "no such state";
 	if (datagrams != (qp_is_datagram(qp) || (datagrams && qp->state == ROCE_QPS_ERR)))
 		return "state and kind of queue pair disagree";
+	if (qp->unreliable ? qp_is_connected(qp) || datagrams : roce_qp_is_uc(qp))
+		return "state and reliability of queue pair disagree";
 	if (qp->pd == 0 || qp->pd > s->cfg.max_pds || s->pd_refs[qp->pd - 1] < 2)
 		return "no protection domain";
 	if (qp->send_cq == NULL || qp->recv_cq == NULL || qp->page == NULL)
@@ -89,7 +91,7 @@ qp_check_bits(const struct roce_qp *qp)
 	if ((qp->tx_bits & ROCE_TXB_RNR_WAIT) && qp_is_connected(qp) && qp->deadline_ns == 0)
 		return "it waits as an RNR NAK said, without a deadline";
 	if ((qp->tx_bits & ROCE_TXB_DRAINING) && qp->state != ROCE_QPS_SQD &&
-		qp->state != ROCE_QPS_ERR)
+		qp->state != ROCE_QPS_UC_SQD && qp->state != ROCE_QPS_ERR)
 		return "it is draining, and not in SQD";
 	if (!(qp->tx_bits & ROCE_TXB_KEEPALIVE) != (qp->keepalive_ms == 0))
 		return "its keepalive, and the bit that says so, disagree";
@@ -165,6 +167,30 @@ qp_check_datagrams(const struct roce_qp *qp)
 	if (qp->reads != NULL || qp->rd_pending != 0 || qp->ack_owed != ROCE_OWED_NONE)
 		return "a datagram queue pair with something to acknowledge";
 	return NULL;
+}
+
+/* Of an unreliable connection. A request is finished when its last packet has left, so one is in
+ * flight at most; a receive may be kept while no message is under way. */
+static const char *
+qp_check_unreliable(const struct roce_qp *qp)
+{
+	const struct roce_wqe *w = qp->wq_head, *r = qp->rx_wqe;
+
+	if (w != NULL && (qp->state == ROCE_QPS_UC_RTR || qp->state == ROCE_QPS_UC_SQE))
+		return "a request in flight where none is sent";
+	if (w != NULL && (w->next != NULL || qp->wq_tx != NULL))
+		return "several requests in flight, or one to be sent again";
+	if (w != NULL && !wqe_holds(w, qp->tx_psn))
+		return "tx_psn is not in the request in flight";
+	if (qp->sq.next - qp->sq_done != (w != NULL))
+		return "slots of the send ring and requests in flight disagree";
+	if (qp->rx_msg == ROCE_MSG_SEND && (r == NULL || qp->rx_bytes > r->bytes))
+		return "a SEND under way, and no receive that holds it";
+	if (qp->srq == NULL && qp->rq.next - qp->rq_done != (r != NULL))
+		return "slots of the receive ring and the receive in use disagree";
+	if (qp->reads != NULL || qp->rd_pending != 0 || qp->ack_owed != ROCE_OWED_NONE)
+		return "an unreliable connection with something to acknowledge";
+	return qp->deadline_ns != 0 ? "a timer, and nothing is waited for" : NULL;
 }
 
 static const char *
@@ -324,6 +350,8 @@ qp_check_state(const struct roce_qp *qp)
 {
 	if (qp_is_datagram(qp))
 		return qp_check_datagrams(qp);
+	if (roce_qp_is_uc(qp))
+		return qp_check_unreliable(qp);
 	if (qp_is_connected(qp))
 		return qp_check_connected(qp);
 	if (qp->state == ROCE_QPS_ERR)

@@ -34,46 +34,74 @@ struct transition {
 	(LIVE | ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |           \
 		ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD)
 
-static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] =
-	{
-		[ROCE_QPS_RESET] =
-			{
-				[ROCE_QPS_RESET] = {true, 0, 0},
-				[ROCE_QPS_INIT] = {true, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE},
-			},
-		[ROCE_QPS_INIT] =
-			{
-				[ROCE_QPS_RESET] = {true, 0, 0},
-				[ROCE_QPS_INIT] = {true, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
-				[ROCE_QPS_RTR] = {true, TO_RTR,
-					ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
-				[ROCE_QPS_ERR] = {true, 0, 0},
-			},
-		[ROCE_QPS_RTR] =
-			{
-				[ROCE_QPS_RESET] = {true, 0, 0},
-				[ROCE_QPS_RTS] = {true, TO_RTS, LIVE},
-				[ROCE_QPS_ERR] = {true, 0, 0},
-			},
-		[ROCE_QPS_RTS] =
-			{
-				[ROCE_QPS_RESET] = {true, 0, 0},
-				[ROCE_QPS_RTS] = {true, 0, LIVE},
-				[ROCE_QPS_SQD] = {true, 0, 0},
-				[ROCE_QPS_ERR] = {true, 0, 0},
-			},
-		[ROCE_QPS_SQD] =
-			{
-				[ROCE_QPS_RESET] = {true, 0, 0},
-				[ROCE_QPS_RTS] = {true, 0, LIVE},
-				[ROCE_QPS_SQD] = {true, 0, IN_SQD},
-				[ROCE_QPS_ERR] = {true, 0, 0},
-			},
-		[ROCE_QPS_ERR] =
-			{
-				[ROCE_QPS_RESET] = {true, 0, 0},
-				[ROCE_QPS_ERR] = {true, 0, 0},
-			},
+/* Without what acknowledgements and repetitions need, and READs. */
+#define TO_UC_RTR (ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN)
+
+static const struct transition transitions[ROCE_QPS_COUNT][ROCE_QPS_COUNT] = {
+	[ROCE_QPS_RESET] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_INIT] = {true, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE},
+		},
+	[ROCE_QPS_INIT] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_INIT] = {true, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
+			[ROCE_QPS_RTR] = {true, TO_RTR, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
+			[ROCE_QPS_UC_RTR] = {true, TO_UC_RTR, ROCE_QPA_ACCESS},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_RTR] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_RTS] = {true, TO_RTS, LIVE},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_RTS] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_RTS] = {true, 0, LIVE},
+			[ROCE_QPS_SQD] = {true, 0, 0},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_SQD] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_RTS] = {true, 0, LIVE},
+			[ROCE_QPS_SQD] = {true, 0, IN_SQD},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_ERR] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_UC_RTR] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_UC_RTS] = {true, ROCE_QPA_SQ_PSN, ROCE_QPA_ACCESS},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_UC_RTS] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_UC_RTS] = {true, 0, ROCE_QPA_ACCESS},
+			[ROCE_QPS_UC_SQD] = {true, 0, 0},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_UC_SQD] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_UC_RTS] = {true, 0, ROCE_QPA_ACCESS},
+			[ROCE_QPS_UC_SQD] = {true, 0, ROCE_QPA_ACCESS | ROCE_QPA_PATH},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
+	[ROCE_QPS_UC_SQE] =
+		{
+			[ROCE_QPS_RESET] = {true, 0, 0},
+			[ROCE_QPS_UC_RTS] = {true, 0, ROCE_QPA_ACCESS},
+			[ROCE_QPS_ERR] = {true, 0, 0},
+		},
 };
 
 static bool
@@ -142,7 +170,8 @@ roce_modify_judge(enum roce_qp_state from, enum roce_qp_state to, uint32_t mask,
 	const struct transition *t;
 
 	*wrong = 0;
-	if (from > ROCE_QPS_ERR || (unsigned)to > ROCE_QPS_ERR || !transitions[from][to].valid)
+	if ((unsigned)from >= ROCE_QPS_COUNT || (unsigned)to >= ROCE_QPS_COUNT ||
+		!transitions[from][to].valid)
 		return ROCE_MODIFY_BAD_TRANSITION;
 	t = &transitions[from][to];
 	*wrong = t->required & ~mask;
@@ -166,11 +195,15 @@ qp_judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 	/* The other states of datagram queue pairs are set in ud.c; ERR is their end. */
 	if (datagrams && to != ROCE_QPS_ERR)
 		return ROCE_MODIFY_BAD_TRANSITION;
+	if (to == (qp->unreliable ? ROCE_QPS_RTR : ROCE_QPS_UC_RTR))
+		return ROCE_MODIFY_BAD_TRANSITION;
+	if (qp->unreliable && (mask & ROCE_QPA_KEEPALIVE)) /* nobody would answer */
+		return ROCE_MODIFY_FORBIDDEN_ATTR;
 	verdict = roce_modify_judge(
 		datagrams ? ROCE_QPS_ERR : (enum roce_qp_state)qp->state, to, mask, attr, &wrong);
 	/* Packets in flight were sent with the old attributes, and may have to be sent again. */
-	if (verdict == ROCE_MODIFY_OK && mask != 0 && to == ROCE_QPS_SQD &&
-		(qp->tx_bits & ROCE_TXB_DRAINING))
+	if (verdict == ROCE_MODIFY_OK && mask != 0 &&
+		(to == ROCE_QPS_SQD || to == ROCE_QPS_UC_SQD) && (qp->tx_bits & ROCE_TXB_DRAINING))
 		return ROCE_MODIFY_DRAINING;
 	return verdict;
 }
@@ -266,13 +299,18 @@ roce_qp_drained(struct roce_shard *s, struct roce_qp *qp)
 static void
 qp_entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
 {
-	if (qp->state == ROCE_QPS_RTS) { /* requests may have been posted before, or in SQD */
+	if (from == ROCE_QPS_UC_SQE) {
+		qp->restart_left = ndsh_sq_posted(&qp->sq);
+		qp->reason = ROCE_REASON_NONE;
+	}
+	if (qp->state == ROCE_QPS_RTS || qp->state == ROCE_QPS_UC_RTS) {
+		/* Requests may have been posted before, or in SQD. */
 		roce_tx_clear(qp, ROCE_TXB_DRAINING);
 		roce_send_ring_watch(s, qp);
 		roce_tx_want(s, qp);
 		if (qp->keepalive_ms != 0)
 			roce_keepalive_start(s, qp);
-	} else if (from == ROCE_QPS_RTS) {
+	} else if (from == ROCE_QPS_RTS || from == ROCE_QPS_UC_RTS) {
 		qp->tx_bits |= ROCE_TXB_DRAINING;
 		roce_qp_drained(s, qp);
 	}

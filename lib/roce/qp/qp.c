@@ -67,6 +67,7 @@ roce_qp_clear(struct roce_qp *qp)
 		.rq = qp->rq,
 		.srq = qp->srq,
 		.binder = qp->binder,
+		.unreliable = qp->unreliable,
 	};
 	base_list_append(&qp->send_cq->send_qps, &qp->send_cq_link);
 	base_list_append(&qp->recv_cq->recv_qps, &qp->recv_cq_link);
@@ -82,6 +83,7 @@ qp_setup(struct roce_qp *qp, const struct roce_qp_cfg *cfg)
 	qp->send_cq = cfg->send_cq;
 	qp->recv_cq = cfg->recv_cq;
 	qp->srq = cfg->srq;
+	qp->unreliable = cfg->unreliable;
 	if (qp->srq != NULL)
 		qp->srq->users++;
 	ndsh_sq_view(&qp->sq, cfg->shared, &cfg->dims);

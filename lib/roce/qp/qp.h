@@ -128,7 +128,8 @@ struct roce_qp {
 	uint8_t syndrome;
 	uint8_t rd_next, rd_cur; /* next slot to fill; slot being answered */
 	uint8_t max_rd, max_dest_rd;
-	uint8_t events; /* 1 << enum roce_event_type */
+	uint8_t events;	 /* 1 << enum roce_event_type */
+	bool unreliable; /* UC, for life */
 	uint32_t rq_done;
 	struct roce_cq *recv_cq;
 
@@ -141,7 +142,14 @@ struct roce_qp {
 	struct roce_sge_pos read_pos;
 	struct roce_read_block *reads;
 	/* Keepalive: the PSNs of both directions at the last check; when to check again */
-	uint32_t alive_mark, alive_ms;
+	union {
+		struct {
+			uint32_t alive_mark, alive_ms;
+		};
+		/* UC, which has no keepalive: requests from before the send side was started again,
+		 * to be flushed */
+		uint32_t restart_left;
+	};
 	/* Cold. */
 	struct base_link event_link, flush_link, send_cq_link, recv_cq_link;
 	void *owner;
@@ -169,6 +177,13 @@ static inline bool
 roce_reacts(const struct roce_qp *qp)
 {
 	return (qp->tmpl.tos & ROCE_TOS_ECN) != 0;
+}
+
+/* Is it an unreliable connection that has a peer? */
+static inline bool
+roce_qp_is_uc(const struct roce_qp *qp)
+{
+	return qp->state >= ROCE_QPS_UC_RTR;
 }
 
 /* Was psn sent, and is it not acknowledged? */

@@ -246,25 +246,6 @@ req_tx_atomic(
 	roce_tx_seal(s, qp, slot, hdr, 0);
 }
 
-static uint8_t
-data_opcode(uint8_t op, bool first, bool last)
-{
-	static const uint8_t of[][4] = {
-		[NDSH_OP_SEND] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
-			ROCE_SEND_ONLY},
-		[NDSH_OP_SEND_INV] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_INV,
-			ROCE_SEND_ONLY_INV},
-		[NDSH_OP_SEND_IMM] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_IMM,
-			ROCE_SEND_ONLY_IMM},
-		[NDSH_OP_WRITE] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
-			ROCE_WRITE_ONLY},
-		[NDSH_OP_WRITE_IMM] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST_IMM,
-			ROCE_WRITE_ONLY_IMM},
-	};
-
-	return of[op][first | last << 1];
-}
-
 /* The payload lies in memory that only its client can reach, or in none that may be read
  * (W-REQ-07). */
 static bool
@@ -296,7 +277,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	bool ackreq = req_wants_ack(s, qp, last);
 	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
-			.opcode = data_opcode(w->op, index == 0, last),
+			.opcode = roce_data_opcode(w->op, index == 0, last),
 			.qpn = qp->dest_qpn,
 			.psn = qp->tx_psn,
 			.pkey = ROCE_PKEY_DEFAULT,

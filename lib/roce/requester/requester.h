@@ -4,6 +4,8 @@
 #define ROCE_REQUESTER_H
 
 #include "roce/qp/qp.h"
+#include "shm/ndsh_op.h"
+#include "wire/opcode.h"
 
 /* w takes its place behind all requests in flight; npsn: the PSNs it takes. */
 static inline void
@@ -18,6 +20,26 @@ roce_req_append(struct roce_qp *qp, struct roce_wqe *w, uint32_t npsn)
 		qp->wq_tail->next = w;
 	qp->wq_tail = w;
 	qp->wq_tx = w;
+}
+
+/* RC's opcode of a packet of op, a SEND or WRITE. */
+static inline uint8_t
+roce_data_opcode(uint8_t op, bool first, bool last)
+{
+	static const uint8_t of[][4] = {
+		[NDSH_OP_SEND] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
+			ROCE_SEND_ONLY},
+		[NDSH_OP_SEND_INV] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_INV,
+			ROCE_SEND_ONLY_INV},
+		[NDSH_OP_SEND_IMM] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_IMM,
+			ROCE_SEND_ONLY_IMM},
+		[NDSH_OP_WRITE] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
+			ROCE_WRITE_ONLY},
+		[NDSH_OP_WRITE_IMM] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST_IMM,
+			ROCE_WRITE_ONLY_IMM},
+	};
+
+	return of[op][first | last << 1];
 }
 
 /* Request w fails when its turn to complete comes. */

@@ -12,7 +12,6 @@
 #include "base/list.h"
 #include "roce/mem/copy.h"
 #include "roce/mem/door.h"
-#include "roce/mem/fast_register.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
 #include "roce/mem/sge.h"
@@ -23,6 +22,7 @@
 #include "roce/queue/receive.h"
 #include "roce/responder/atomic.h"
 #include "roce/responder/duplicate.h"
+#include "roce/responder/placement.h"
 #include "roce/shard/event.h"
 #include "roce/shard/shard.h"
 #include "roce/tx.h"
@@ -83,32 +83,6 @@ resp_invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct
 		resp_wrong_key(s, qp, ROCE_REASON_RECV_INV));
 }
 
-/* pkt is the last packet of its message. */
-static void
-resp_complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	struct ndsh_cqe cqe = {
-		.context = qp->rx_wqe->context,
-		.qp = qp->handle,
-		.bytes = qp->rx_bytes + pkt->payload_bytes,
-		.slot_count = ++qp->rq_done,
-		.status = NDSH_WC_SUCCESS,
-		.op = NDSH_OP_RECV,
-		.flags = pkt->se ? NDSH_CQEF_SOLICITED : 0,
-	};
-
-	if (pkt->opflags & (ROCE_OPF_IMM | ROCE_OPF_IETH)) {
-		bool imm = pkt->opflags & ROCE_OPF_IMM;
-
-		cqe.flags |= imm ? NDSH_CQEF_IMM : NDSH_CQEF_INV;
-		cqe.data = imm ? pkt->imm : pkt->ieth;
-		if (pkt->opflags & ROCE_OPF_WRITE)
-			cqe.flags |= NDSH_CQEF_WRITE;
-	}
-	s->count.receives_completed++;
-	roce_receive_finish(s, qp, &cqe);
-}
-
 /* W-RESP-02. After an RNR NAK the rest of the burst is always out of sequence, and needs no NAK
  * (W-RESP-03). */
 static void
@@ -121,16 +95,6 @@ resp_out_of_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce
 	qp->rx_bits |= ROCE_RXB_NAK_SENT;
 	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, qp->recv_psn, ROCE_SYN_NAK_SEQ);
 	roce_resp_owe(s, qp, ROCE_OWED_NAK_SEQ, 0, ROCE_SYN_NAK_SEQ);
-}
-
-/* W-RESP-05 */
-static bool
-sequence_ok(const struct roce_qp *qp, uint32_t flags)
-{
-	if (qp->rx_msg == ROCE_MSG_NONE)
-		return flags & ROCE_OPF_FIRST;
-	return !(flags & ROCE_OPF_FIRST) &&
-	       (flags & (qp->rx_msg == ROCE_MSG_SEND ? ROCE_OPF_SEND : ROCE_OPF_WRITE));
 }
 
 static void
@@ -166,28 +130,6 @@ resp_take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_QP_OP_ERR,
 			ROCE_REASON_CLIENT_BREACH);
 	return false;
-}
-
-/* W-RESP-09 */
-static bool
-length_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	uint32_t mtu = roce_qp_mtu(qp), bytes = pkt->payload_bytes;
-
-	if (pkt->pad != (-bytes & 3u))
-		return false;
-	if (!(pkt->opflags & ROCE_OPF_LAST))
-		return bytes == mtu;
-	return bytes <= mtu && (bytes > 0 || (pkt->opflags & ROCE_OPF_FIRST));
-}
-
-/* Does the payload fit the length in the RETH, which is no longer than a message may be? */
-static bool
-write_as_announced(const struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	if (pkt->opflags & ROCE_OPF_LAST)
-		return pkt->payload_bytes == qp->rx_left;
-	return pkt->payload_bytes < qp->rx_left && qp->rx_left <= ROCE_MSG_MAX;
 }
 
 /* An acknowledgement is owed, to be sent when the request is placed (W-RESP-14). */
@@ -234,7 +176,7 @@ message_ends(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	qp->rx_msg = ROCE_MSG_NONE;
 	qp_received(qp, roce_psn_add(pkt->psn, 1), true);
 	if (qp->rx_wqe != NULL)
-		resp_complete_receive(s, qp, pkt);
+		roce_complete_receive(s, qp, pkt);
 	resp_owe_ack(s, qp, pkt);
 }
 
@@ -255,7 +197,7 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_copy put = ROCE_COPY_REFUSED;
 
-	if (base_unlikely(!sequence_ok(qp, pkt->opflags))) {
+	if (base_unlikely(!roce_sequence_ok(qp, pkt->opflags))) {
 		resp_invalid_request(s, qp, pkt);
 		return;
 	}
@@ -264,7 +206,7 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 			return;
 		qp->rx_bytes = 0;
 	}
-	if (base_unlikely(!length_ok(qp, pkt))) {
+	if (base_unlikely(!roce_length_ok(qp, pkt))) {
 		resp_invalid_request(s, qp, pkt);
 		return;
 	}
@@ -292,46 +234,6 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		message_goes_on(s, qp, pkt, ROCE_MSG_SEND);
 }
 
-/* The payload goes to memory in pieces. The right to the whole message was checked with its first
- * packet. */
-static bool
-write_place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	const uint8_t *src = pkt->payload;
-	uint32_t left = pkt->payload_bytes, piece;
-	uint64_t va = qp->rx_va;
-
-	for (; left > 0; left -= piece, src += piece, va += piece) {
-		uint8_t *host;
-
-		piece = left;
-		host = roce_frmr_piece(s, qp, qp->rx_rkey, va, &piece, NDSH_ACCESS_REMOTE_WRITE);
-		if (host == NULL)
-			return false;
-		ndsh_place(host, src, piece);
-	}
-	return true;
-}
-
-/* W-RESP-12, W-RESP-13. need: how many bytes from here on the peer must have the right to. */
-static enum roce_copy
-write_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t need)
-{
-	uint32_t key = qp->rx_rkey, right = NDSH_ACCESS_REMOTE_WRITE;
-	uint8_t *host = roce_mr_access(s, qp, key, qp->rx_va, need, right);
-
-	if (base_likely(host != NULL)) {
-		ndsh_place(host, pkt->payload, pkt->payload_bytes);
-		return ROCE_COPY_OK;
-	}
-	if (!roce_mr_permits(s, qp, key, qp->rx_va, need, right))
-		return ROCE_COPY_REFUSED;
-	if (roce_mr_mover(s, qp, key, qp->rx_va, need, right) != NULL)
-		return roce_moved_put(s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes,
-			right, NDSH_SPOILS_WRITE);
-	return write_place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
-}
-
 /* A WRITE with immediate takes a receive with its last packet (W-RESP-08). */
 BASE_INLINE void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -340,7 +242,8 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	enum roce_copy put = ROCE_COPY_OK;
 	uint64_t need = bytes;
 
-	if (base_unlikely(!sequence_ok(qp, flags) || !(qp->access & NDSH_ACCESS_REMOTE_WRITE))) {
+	if (base_unlikely(
+		    !roce_sequence_ok(qp, flags) || !(qp->access & NDSH_ACCESS_REMOTE_WRITE))) {
 		resp_invalid_request(s, qp, pkt); /* W-RESP-06 */
 		return;
 	}
@@ -353,12 +256,12 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		qp->rx_left = pkt->dma_bytes;
 		qp->rx_bytes = 0;
 	}
-	if (base_unlikely(!length_ok(qp, pkt) || !write_as_announced(qp, pkt))) {
+	if (base_unlikely(!roce_length_ok(qp, pkt) || !roce_write_as_announced(qp, pkt))) {
 		resp_invalid_request(s, qp, pkt);
 		return;
 	}
 	if (need > 0)
-		put = write_place(s, qp, pkt, need);
+		put = roce_write_place(s, qp, pkt, need);
 	if (base_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
 			resp_no_room(s, qp, pkt, flags & ROCE_OPF_IMM);
@@ -490,7 +393,7 @@ fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
 static void
 resp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (base_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt)))
+	if (base_unlikely(!roce_sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt)))
 		resp_invalid_request(s, qp, pkt);
 	else if (pkt->opcode == ROCE_READ_REQUEST)
 		resp_read(s, qp, pkt);

@@ -67,7 +67,8 @@ bool
 roce_ud_start(
 	struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, const struct roce_ud_cfg *cfg)
 {
-	if (qp->state != ROCE_QPS_RESET || (cfg->q_key & ROCE_QKEY_PRIVILEGED) != 0)
+	if (qp->state != ROCE_QPS_RESET || qp->unreliable ||
+		(cfg->q_key & ROCE_QKEY_PRIVILEGED) != 0)
 		return false;
 	qp->ud = (struct roce_ud){
 		.q_key = cfg->q_key, .gid = cfg->gid, .vlan = cfg->vlan, .ahs = cfg->ahs};
@@ -116,7 +117,7 @@ ud_restart(struct roce_shard *s, struct roce_qp *qp)
 enum roce_ud_modify
 roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32_t q_key)
 {
-	if (qp->state <= ROCE_QPS_ERR || (q_key & ROCE_QKEY_PRIVILEGED) != 0)
+	if (qp->state <= ROCE_QPS_ERR || roce_qp_is_uc(qp) || (q_key & ROCE_QKEY_PRIVILEGED) != 0)
 		return ROCE_UD_REFUSED;
 	s->now_ns = now_ns;
 	if (qp->state == ROCE_QPS_UD_SQE && !ud_restart(s, qp))
@@ -358,7 +359,7 @@ multicast_is_for(
 {
 	struct roce_gid from;
 
-	if (qp->state <= ROCE_QPS_ERR)
+	if (qp->state != ROCE_QPS_UD_RTS && qp->state != ROCE_QPS_UD_SQE)
 		return false;
 	if (pkt->qkey != qp->ud.q_key) { /* W-PKT-13 */
 		s->count.rx_wrong_q_key++;

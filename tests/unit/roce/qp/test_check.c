@@ -49,9 +49,11 @@ Test(qp_check, identity)
 	struct pair *p = start(&s, &qp);
 
 	EXPECT(s, qp, qp->qpn = 0, "no queue pair number");
-	EXPECT(s, qp, qp->state = ROCE_QPS_UD_SQE + 1, "no such state");
+	EXPECT(s, qp, qp->state = ROCE_QPS_COUNT, "no such state");
 	EXPECT(s, qp, qp->state = ROCE_QPS_UD_RTS, "state and kind of queue pair disagree");
 	EXPECT(s, qp, qp->rx_bits |= ROCE_RXB_DATAGRAMS, "state and kind of queue pair disagree");
+	EXPECT(s, qp, qp->state = ROCE_QPS_UC_RTS, "state and reliability of queue pair disagree");
+	EXPECT(s, qp, qp->unreliable = true, "state and reliability of queue pair disagree");
 	EXPECT(s, qp, qp->pd = 0, "no protection domain");
 	EXPECT(s, qp, qp->send_cq = NULL, "no completion queue, or no page");
 	EXPECT(s, qp, qp->recv_cq = NULL, "no completion queue, or no page");
