@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "ndclient/qp/qp.h"
 #include "ndverbs/address.h"
 #include "ndverbs/attributes.h"
 #include "ndverbs/query.h"
@@ -56,6 +57,8 @@ ndv_state_to(enum ibv_qp_state state)
 enum ibv_qp_state
 ndv_state_from(uint32_t state)
 {
+	if (state == ND_QP_STATE_SQE)
+		return IBV_QPS_SQE;
 	return state == ND_QP_STATE_ERROR ? IBV_QPS_ERR : (enum ibv_qp_state)state;
 }
 

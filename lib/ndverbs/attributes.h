@@ -16,7 +16,7 @@ int ndv_attributes_to(struct nd_qp_attributes *to, const struct ibv_qp_attr *fro
 void ndv_attributes_from(struct ibv_qp_attr *to, const struct nd_qp_attributes *from);
 /* Where an address vector leads. EINVAL: to no address, or from a GID that the port has not. */
 int ndv_destination(const struct ibv_ah_attr *ah, struct sockaddr_storage *address);
-/* States have the same numbers in both but the last. */
+/* States have the same numbers in both but SQE and ERR. */
 uint32_t ndv_state_to(enum ibv_qp_state state);
 enum ibv_qp_state ndv_state_from(uint32_t state);
 

@@ -116,7 +116,7 @@ ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
 void
 ndv_qp_empty(struct ndv_qp *qp)
 {
-	if (qp->base.qp_type == IBV_QPT_RC && qp->base.state != IBV_QPS_RESET)
+	if (qp->base.qp_type != IBV_QPT_UD && qp->base.state != IBV_QPS_RESET)
 		(void)qp_change(qp, ND_QP_STATE_RESET, NULL);
 }
 

@@ -53,7 +53,7 @@ fill_options(struct nd_qp_options *o, const struct ndv_qp *qp, const struct ndv_
 static int
 check_init(const struct ibv_context *context, const struct ibv_qp_init_attr *a)
 {
-	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UD)
+	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
 	if (a->send_cq == NULL || a->recv_cq == NULL || a->send_cq->context != context ||
 		a->recv_cq->context != context)
@@ -71,6 +71,8 @@ qp_open(struct ndv_qp *qp, struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
 	fill_options(&options, qp, ndv_context(pd->context), a);
 	if (a->qp_type == IBV_QPT_UD)
 		st = nd_ud_qp_create(nd_pd, &options, UNSET_Q_KEY, &qp->nd);
+	else if (a->qp_type == IBV_QPT_UC)
+		st = nd_uc_qp_create(nd_pd, &options, &qp->nd);
 	else
 		st = nd_qp_create(nd_pd, &options, &qp->nd);
 	return ndv_errno(st);

@@ -4,6 +4,7 @@
 #include "ndclient/ud/ah.h"
 #include "ndverbs/region.h"
 #include "ndverbs/request.h"
+#include "ndverbs/wr.h"
 #include "shm/ndsh_op.h"
 
 static const struct {
@@ -30,7 +31,7 @@ flags_of(const struct ndv_qp *qp, enum ibv_wr_opcode op, unsigned int send_flags
 
 	if (!qp->signal_all && !(send_flags & IBV_SEND_SIGNALED))
 		how |= NDSH_WRF_SILENT;
-	if ((send_flags & IBV_SEND_FENCE) && qp->base.qp_type != IBV_QPT_UD)
+	if ((send_flags & IBV_SEND_FENCE) && qp->base.qp_type == IBV_QPT_RC)
 		how |= NDSH_WRF_FENCE;
 	if ((send_flags & IBV_SEND_SOLICITED) && operations[op].solicits)
 		how |= NDSH_WRF_SOLICIT;
@@ -45,7 +46,7 @@ ndv_request_begin(const struct ndv_qp *qp, enum ibv_wr_opcode op, uint64_t id,
 {
 	if (op >= sizeof(operations) / sizeof(operations[0]))
 		return EOPNOTSUPP;
-	if (qp->base.qp_type == IBV_QPT_UD && op != IBV_WR_SEND && op != IBV_WR_SEND_WITH_IMM)
+	if (qp->base.qp_type != IBV_QPT_RC && !(ndv_wr_operations(qp->base.qp_type) & 1ull << op))
 		return EINVAL;
 	*r = (struct ndv_request){
 		.op = operations[op].op,

@@ -14,7 +14,7 @@
 
 #define NDSH_ABI_MAJOR 2u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
-	15u /* additions that an older side ignores:
+	16u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -36,7 +36,8 @@
 			    * 14: connections by numbers;
 			    * 15: more queue pairs than doorbells, datagram
 			    * services by numbers, windows with keys of the
-			    * client's */
+			    * client's;
+			    * 16: unreliable connections */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -74,6 +75,7 @@
 #define NDSH_MINOR_MANY_QPS	 15u
 #define NDSH_MINOR_CM_SERVICES	 15u
 #define NDSH_MINOR_KEYED_WINDOWS 15u
+#define NDSH_MINOR_UC		 16u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */

@@ -73,6 +73,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(CM_ACCEPT, ndsh_cm_accept, ndsh_id_msg, OPEN),
 	MSG(CM_UD_BIND, ndsh_bind, ndsh_bind_reply, OPEN),
 	MSG(CM_LOOK_UP, ndsh_cm_look_up, ndsh_id_msg, OPEN),
+	MSG(UC_QP_CREATE, ndsh_qp_create, ndsh_qp_create_reply, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

@@ -81,6 +81,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_CM_ACCEPT,
 	NDSH_MSG_CM_UD_BIND, /* from minor version 15 on: ndsh_msg_cm.h */
 	NDSH_MSG_CM_LOOK_UP,
+	NDSH_MSG_UC_QP_CREATE, /* from minor version 16 on: as QP_CREATE, of UC */
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */

@@ -104,13 +104,14 @@ struct ndsh_qp_create_reply {
 	uint32_t qp;  /* session-local number, of which its doorbell comes */
 	uint32_t qpn; /* on the wire */
 };
-enum ndsh_qp_state { /* IBTA's, of RC */
+enum ndsh_qp_state { /* IBTA's, of RC and UC */
 	NDSH_QPS_RESET,
 	NDSH_QPS_INIT,
 	NDSH_QPS_RTR,
 	NDSH_QPS_RTS,
 	NDSH_QPS_SQD,
 	NDSH_QPS_ERR,
+	NDSH_QPS_SQE, /* of UC alone: the send side has failed; RTS starts it again */
 };
 enum { /* ndsh_qp_attr.mask */
 	NDSH_QPA_ACCESS = 1u << 0,

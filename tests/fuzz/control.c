@@ -66,6 +66,16 @@ struct field {
 	}
 #define FIELDS 12u
 
+#define QP_FIELDS                                                                                  \
+	{                                                                                          \
+		F(ndsh_qp_create, pd, PD), F(ndsh_qp_create, recv_cq, CQ),                         \
+			F(ndsh_qp_create, send_cq, CQ), F(ndsh_qp_create, segment, SEGMENT),       \
+			F(ndsh_qp_create, has_srq, SMALL), F(ndsh_qp_create, offset, PAGES),       \
+			F(ndsh_qp_create, sq_depth, POWER), F(ndsh_qp_create, rq_depth, POWER),    \
+			F(ndsh_qp_create, sq_sge, SMALL), F(ndsh_qp_create, rq_sge, SMALL),        \
+			F(ndsh_qp_create, inline_bytes, SMALL), F(ndsh_qp_create, srq, SRQ)        \
+	}
+
 static const struct template
 {
 	enum kind makes; /* KINDS: nothing */
@@ -99,13 +109,8 @@ templates[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_MOVER_CREATE] = {KINDS,
 		{F(ndsh_mover_create, segment, SEGMENT), F(ndsh_mover_create, tells, SMALL),
 			F(ndsh_mover_create, offset, PAGES)}},
-	[NDSH_MSG_QP_CREATE] = {QP,
-		{F(ndsh_qp_create, pd, PD), F(ndsh_qp_create, recv_cq, CQ),
-			F(ndsh_qp_create, send_cq, CQ), F(ndsh_qp_create, segment, SEGMENT),
-			F(ndsh_qp_create, has_srq, SMALL), F(ndsh_qp_create, offset, PAGES),
-			F(ndsh_qp_create, sq_depth, POWER), F(ndsh_qp_create, rq_depth, POWER),
-			F(ndsh_qp_create, sq_sge, SMALL), F(ndsh_qp_create, rq_sge, SMALL),
-			F(ndsh_qp_create, inline_bytes, SMALL), F(ndsh_qp_create, srq, SRQ)}},
+	[NDSH_MSG_QP_CREATE] = {QP, QP_FIELDS},
+	[NDSH_MSG_UC_QP_CREATE] = {QP, QP_FIELDS},
 	[NDSH_MSG_UD_QP_CREATE] = {QP,
 		{F(ndsh_ud_qp_create, q.pd, PD), F(ndsh_ud_qp_create, q.recv_cq, CQ),
 			F(ndsh_ud_qp_create, q.send_cq, CQ),

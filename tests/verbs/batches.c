@@ -285,7 +285,7 @@ what_is_refused(const struct rig *r)
 
 	create_with(r, init_of(r, IBV_QPT_RC, IBV_QP_EX_WITH_TSO), EOPNOTSUPP);
 	create_with(r, init_of(r, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE), EOPNOTSUPP);
-	create_with(r, init_of(r, IBV_QPT_UC, IBV_QP_EX_WITH_SEND), EOPNOTSUPP);
+	create_with(r, init_of(r, IBV_QPT_XRC_SEND, IBV_QP_EX_WITH_SEND), EOPNOTSUPP);
 	init.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	create_with(r, init, EINVAL);
 	init.comp_mask |= IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;

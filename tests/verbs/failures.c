@@ -216,7 +216,7 @@ run_limits(void)
 		     (struct ibv_qp_cap){(uint32_t)d.max_qp_wr + 1, 1, 1, 1, 0}) != 0);
 	WANT(create_with(&r, IBV_QPT_RC, (struct ibv_qp_cap){1, 0, 1, 0, 1u << 20}) != 0);
 	WANT(create_with(&r, IBV_QPT_RC, (struct ibv_qp_cap){0, 0, 0, 0, 0}) == 0);
-	WANT(create_with(&r, IBV_QPT_UC, (struct ibv_qp_cap){1, 1, 1, 1, 0}) == EOPNOTSUPP);
+	WANT(create_with(&r, IBV_QPT_XRC_SEND, (struct ibv_qp_cap){1, 1, 1, 1, 0}) == EOPNOTSUPP);
 	WANT(ibv_create_cq(r.context, d.max_cqe + 1, NULL, NULL, 0) == NULL);
 	WANT(ibv_create_cq(r.context, 1, NULL, NULL, 1) == NULL && errno == EINVAL);
 	WANT(ibv_reg_mr(r.pd, NULL, 4096, 0) == NULL);

@@ -7,6 +7,7 @@ from verbs import both, under
 SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush", "reset",
              "states", "destroyed", "busy", "events", "async", "threads", "limits",
              "polls", "pollers", "batches", "batches-fail", "batches-wait",
+             "unreliable", "unreliable-states",
              "datagrams", "stopped", "leaving", "groups", "groups-full", "domains", "rereg", "numbers",
              "windows", "windows-peer", "windows-refused", "windows-denied", "windows-type-1",
              "windows-batches")

@@ -12,6 +12,7 @@ PINGPONG = ("-g", "0", "-n", "100")
 # A pingpong of pollers on two CPUs is one of the scheduler: few rounds.
 LAT = ("-n", "50")
 BW = ("-n", "100")
+UC = ("-c", "UC")
 # GIDs of groups, as perftest wants them: bytes in decimal.
 MULTICAST = ("-c", "UD", "-g", "-M")
 GROUP4, GROUP6 = "0:0:0:0:0:0:0:0:0:0:255:255:239:77:9:9", "255:21:0:0:0:0:0:0:0:0:0:0:0:77:9:9"
@@ -32,7 +33,8 @@ ALL = {
     "ibv_srq_pingpong events": (("ibv_srq_pingpong", "-c", "-e", *V4, *PINGPONG), RUNS),
     "ibv_ud_pingpong": (("ibv_ud_pingpong", "-c", *V4, *PINGPONG), RUNS),
     "ibv_ud_pingpong events": (("ibv_ud_pingpong", "-c", "-e", *V4, *PINGPONG), RUNS),
-    "ibv_uc_pingpong": (("ibv_uc_pingpong", *V4, *PINGPONG), REFUSED),
+    "ibv_uc_pingpong": (("ibv_uc_pingpong", *V4, *PINGPONG), RUNS),
+    "ibv_uc_pingpong events": (("ibv_uc_pingpong", "-e", *V4, *PINGPONG), RUNS),
     "ibv_xsrq_pingpong": (("ibv_xsrq_pingpong", *V4, "-g", "0"), REFUSED),
     "ib_write_bw": (("ib_write_bw", *V4, *BW), RUNS),
     "ib_write_bw ipv6": (("ib_write_bw", *V6, *BW), RUNS),
@@ -55,7 +57,19 @@ ALL = {
     "ib_send_bw datagrams": (("ib_send_bw", *V4, "-c", "UD", *BW), RUNS),
     "ib_send_bw multicast": (("ib_send_bw", *V4, *MULTICAST, GROUP4, *BW), RUNS),
     "ib_send_bw multicast ipv6": (("ib_send_bw", *V6, *MULTICAST, GROUP6, *BW), RUNS),
-    "ib_send_bw uc": (("ib_send_bw", *V4, "-c", "UC", *BW), REFUSED),
+    "ib_write_bw unreliable": (("ib_write_bw", *V4, *UC, *BW), RUNS),
+    "ib_write_bw unreliable all sizes": (("ib_write_bw", *V4, *UC, "-a", "-n", "20"), RUNS),
+    "ib_write_bw unreliable both ways": (("ib_write_bw", *V4, *UC, "-b", *BW), RUNS),
+    "ib_write_bw unreliable 16 pairs": (("ib_write_bw", *V4, *UC, "-q", "16", "-n", "20"), RUNS),
+    "ib_write_lat unreliable": (("ib_write_lat", *V4, *UC, *LAT), RUNS),
+    "ib_write_lat unreliable inline": (("ib_write_lat", *V4, *UC, "-I", "200", "-s", "200", *LAT), RUNS),
+    "ib_send_bw unreliable": (("ib_send_bw", *V4, *UC, *BW), RUNS),
+    "ib_send_bw unreliable ipv6": (("ib_send_bw", *V6, *UC, *BW), RUNS),
+    "ib_send_bw unreliable both ways": (("ib_send_bw", *V4, *UC, "-b", *BW), RUNS),
+    "ib_send_bw unreliable events": (("ib_send_bw", *V4, *UC, "-e", *BW), RUNS),
+    "ib_send_bw unreliable srq": (("ib_send_bw", *V4, *UC, "--use-srq", "-q", "4", "-n", "50"), RUNS),
+    "ib_send_lat unreliable": (("ib_send_lat", *V4, *UC, *LAT), RUNS),
+    "ib_read_bw unreliable": (("ib_read_bw", *V4, *UC, *BW), REFUSED),
     "ib_send_lat": (("ib_send_lat", *V4, *LAT), RUNS),
     "ib_send_lat datagrams": (("ib_send_lat", *V4, "-c", "UD", *LAT), RUNS),
     "ib_atomic_bw": (("ib_atomic_bw", *V4, *BW), RUNS),
@@ -64,7 +78,7 @@ ALL = {
 }
 
 # Each program once.
-EACH = {name: row for name, row in ALL.items() if " " not in name or name.endswith("datagrams")}
+EACH = {name: row for name, row in ALL.items() if " " not in name or name.endswith(("datagrams", "unreliable"))}
 
 
 def judge_run(ends):
@@ -83,7 +97,7 @@ def judge_run(ends):
 def judge_refusal(ends):
     """It says what it can't make, and ends as programs do, not by a signal."""
     (server, said), _ = ends
-    reasons = [line.strip() for line in said.splitlines() if re.search(r"couldn't|failed|unable|support|capable", line, re.I)]
+    reasons = [line.strip() for line in said.splitlines() if re.search(r"couldn't|failed|unable|support|capable|not possible", line, re.I)]
     if server is None or server <= 0 or not reasons:
         raise Failure(f"exit {server}\n{said}")
     return reasons[0]

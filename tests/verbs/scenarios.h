@@ -23,6 +23,9 @@ void run_batches_wait(void);
 void run_datagrams(void);
 void run_stopped(void);
 void run_leaving(void);
+/* unreliable.c */
+void run_unreliable(void);
+void run_unreliable_states(void);
 /* groups.c */
 void run_groups(void);
 void run_groups_full(void);

@@ -18,6 +18,8 @@ static const struct scenario scenarios[] = {
 	{"batches-fail", run_batches_fail},
 	{"batches-wait", run_batches_wait},
 	{"datagrams", run_datagrams},
+	{"unreliable", run_unreliable},
+	{"unreliable-states", run_unreliable_states},
 	{"stopped", run_stopped},
 	{"leaving", run_leaving},
 	{"groups", run_groups},

@@ -18,7 +18,7 @@ connect_check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 {
 	if (qp == NULL)
 		return NDSH_ERR_INVALID_ID;
-	if (qp->datagrams)
+	if (qp->datagrams || qp->unreliable)
 		return NDSH_ERR_INVALID_REQUEST;
 	if (qp->conn != NULL)
 		return NDSH_ERR_CONNECTED;

@@ -59,6 +59,8 @@ judge_values(const struct ndd_qp *qp, const struct ndsh_cm_values *v)
 {
 	if (qp == NULL)
 		return NDSH_ERR_ACCESS;
+	if (qp->unreliable) /* the CM's messages here are of RC alone */
+		return NDSH_ERR_INVALID_REQUEST;
 	if (qp->conn != NULL) /* its numbers are that connection's */
 		return NDSH_ERR_CONNECTED;
 	if (v->psn > PSN_MAX || v->retries > RETRIES_MAX || v->rnr_retries > RETRIES_MAX ||

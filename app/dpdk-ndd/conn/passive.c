@@ -88,7 +88,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_ABORTED; /* the peer has vanished (R-CONN-14) */
 	if (c->state != NDD_CONN_OFFERED)
 		return NDSH_ERR_NOT_CONNECTED;
-	if (qp->datagrams || c->by_numbers)
+	if (qp->datagrams || qp->unreliable || c->by_numbers)
 		return NDSH_ERR_INVALID_REQUEST;
 	if (qp->conn != NULL)
 		return NDSH_ERR_CONNECTED;

@@ -123,11 +123,11 @@ qp_make_engine(struct ndd_session *s, struct qp_making *c)
 
 /* datagrams: of what kind, or NULL. */
 static enum ndsh_status
-qp_create_kind(struct ndd_session *s, const struct ndsh_qp_create *m,
+qp_create_kind(struct ndd_session *s, const struct ndsh_qp_create *m, bool unreliable,
 	const struct roce_ud_cfg *datagrams, struct ndd_reply *r)
 {
 	struct ndd_qp *qp = calloc(1, sizeof(*qp));
-	struct qp_making c = {.qp = qp};
+	struct qp_making c = {.qp = qp, .cfg.unreliable = unreliable};
 	struct qp_publish p = {.session = s, .qp = qp};
 	enum ndsh_status status;
 
@@ -135,6 +135,7 @@ qp_create_kind(struct ndd_session *s, const struct ndsh_qp_create *m,
 		return NDSH_ERR_NO_RESOURCES;
 	qp->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	qp->unreliable = unreliable;
 	if (datagrams != NULL) {
 		qp->datagrams = true;
 		qp->q_key = datagrams->q_key;
@@ -169,7 +170,13 @@ qp_create_kind(struct ndd_session *s, const struct ndsh_qp_create *m,
 static enum ndsh_status
 qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return qp_create_kind(s, msg, NULL, r);
+	return qp_create_kind(s, msg, false, NULL, r);
+}
+
+enum ndsh_status
+ndd_uc_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return qp_create_kind(s, msg, true, NULL, r);
 }
 
 enum ndsh_status
@@ -186,7 +193,7 @@ ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (net_local_port(s->daemon->net, &own) < 0) /* taken away meanwhile */
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	cfg.vlan = net_local_vlan(s->daemon->net, &own);
-	return qp_create_kind(s, &m->q, &cfg, r);
+	return qp_create_kind(s, &m->q, false, &cfg, r);
 }
 
 enum ndsh_status

@@ -43,6 +43,7 @@ struct ndd_qp {
 	bool by_hand;		       /* its client has, beyond INIT or back to RESET */
 	struct ndd_qp_path *path;      /* by_hand, or NULL */
 	bool datagrams;		       /* no connection at all */
+	bool unreliable;	       /* UC: no connection of the CM's */
 	uint32_t q_key;		       /* of datagrams */
 	struct ndd_member_list groups; /* multicast groups that it is in */
 	struct ndd_qp_work work;
@@ -59,7 +60,7 @@ ndd_qp_get(const struct ndd_session *s, uint32_t handle)
 	return qp != NULL && !qp->ending ? qp : NULL;
 }
 
-ndd_handler ndd_ud_qp_create, ndd_ud_qp_modify, ndd_qp_flush;
+ndd_handler ndd_uc_qp_create, ndd_ud_qp_create, ndd_ud_qp_modify, ndd_qp_flush;
 
 /* ---- qp_end.c ---- */
 

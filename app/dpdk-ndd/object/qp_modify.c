@@ -117,13 +117,13 @@ judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 }
 
 static void
-step_from_message(
-	struct ndd_qp_step *step, const struct ndd_session *s, const struct ndsh_qp_modify *m)
+step_from_message(struct ndd_qp_step *step, const struct ndd_session *s, const struct ndd_qp *qp,
+	const struct ndsh_qp_modify *m)
 {
 	const struct ndsh_qp_attr *a = &m->attr;
 
 	*step = (struct ndd_qp_step){
-		.to = (enum roce_qp_state)m->state,
+		.to = ndd_qp_state_to(qp->unreliable, m->state),
 		.mask = a->mask,
 		.attr.port_mtu_bytes = s->path_mtu,
 		.ecn = a->traffic_class & ROCE_TOS_ECN,
@@ -156,12 +156,16 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		snprintf(why, room, "another change of it is under way");
 		return NDSH_ERR_BUSY;
 	}
+	if (qp->unreliable && (m->attr.mask & NDSH_QPA_KEEPALIVE)) {
+		snprintf(why, room, "an unreliable connection has no keepalive");
+		return NDSH_ERR_ATTRIBUTE_MASK;
+	}
 	status = judge_connected(qp, m, why, room);
 	if (status == NDSH_OK)
 		status = judge_values(&m->attr, why, room);
 	if (status != NDSH_OK)
 		return status;
-	step_from_message(&step, s, m);
+	step_from_message(&step, s, qp, m);
 	if (step.mask & ROCE_QPA_PATH) {
 		status = ndd_qp_step_check(s, qp, &step, why, room);
 		return status == NDSH_OK ? ndd_qp_path_take(s, qp, &step, why, room) : status;
@@ -205,7 +209,7 @@ ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_INVALID_REQUEST;
 	q.engine = qp->engine;
 	ndd_shard_call(s->shard, on_shard_qp_query, &q);
-	out->state = q.state;
+	out->state = ndd_qp_state_from(q.state);
 	out->draining = q.draining;
 	out->qpn = qp->qpn;
 	out->psn = qp->psn;

@@ -7,18 +7,51 @@
 #include "lcore/shard.h"
 #include "object/qp.h"
 #include "session/session.h"
+#include "shm/ndsh_msg_object.h"
 
 /* What brings a queue pair from INIT to RTR; the rest of a step from INIT to RTS is for RTS. */
 #define FOR_RTR                                                                                    \
 	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
 		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE)
+/* ---- states -------------------------------------------------------------------------------- */
+
+static const enum roce_qp_state uc_states[] = {
+	[NDSH_QPS_RESET] = ROCE_QPS_RESET,
+	[NDSH_QPS_INIT] = ROCE_QPS_INIT,
+	[NDSH_QPS_RTR] = ROCE_QPS_UC_RTR,
+	[NDSH_QPS_RTS] = ROCE_QPS_UC_RTS,
+	[NDSH_QPS_SQD] = ROCE_QPS_UC_SQD,
+	[NDSH_QPS_ERR] = ROCE_QPS_ERR,
+	[NDSH_QPS_SQE] = ROCE_QPS_UC_SQE,
+};
+#define UC_STATES (sizeof(uc_states) / sizeof(uc_states[0]))
+
+enum roce_qp_state
+ndd_qp_state_to(bool unreliable, uint32_t state)
+{
+	if (unreliable)
+		return state < UC_STATES ? uc_states[state] : ROCE_QPS_COUNT;
+	return state <= NDSH_QPS_ERR ? (enum roce_qp_state)state : ROCE_QPS_COUNT;
+}
+
+uint32_t
+ndd_qp_state_from(enum roce_qp_state state)
+{
+	for (uint32_t i = 0; i < UC_STATES; i++)
+		if (uc_states[i] == state)
+			return i;
+	return state;
+}
+
 /* ---- words --------------------------------------------------------------------------------- */
 
 static const char *
 state_name(uint32_t state)
 {
-	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "ERROR"};
+	static const char *const names[] = {
+		"RESET", "INIT", "RTR", "RTS", "SQD", "ERROR", [NDSH_QPS_SQE] = "SQE"};
 
+	state = ndd_qp_state_from((enum roce_qp_state)state);
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "no state";
 }
 
@@ -74,19 +107,33 @@ verdict_explain(const struct ndd_qp_step *step, enum roce_modify verdict, uint32
 
 /* ---- on the shard -------------------------------------------------------------------------- */
 
+/* From INIT to RTS: by way of RTR. */
+static bool
+step_is_two(const struct ndd_qp_step *step)
+{
+	return step->from == ROCE_QPS_INIT &&
+	       (step->to == ROCE_QPS_RTS || step->to == ROCE_QPS_UC_RTS);
+}
+
+static enum roce_qp_state
+step_rtr(const struct ndd_qp_step *step)
+{
+	return step->to == ROCE_QPS_UC_RTS ? ROCE_QPS_UC_RTR : ROCE_QPS_RTR;
+}
+
 static enum roce_modify
 step_judge(struct ndd_qp_step *step, uint32_t *wrong)
 {
+	enum roce_qp_state rtr = step_rtr(step);
 	enum roce_modify verdict;
 
-	if (step->from != ROCE_QPS_INIT || step->to != ROCE_QPS_RTS)
+	if (!step_is_two(step))
 		return roce_modify_judge(step->from, step->to, step->mask, &step->attr, wrong);
-	verdict = roce_modify_judge(
-		ROCE_QPS_INIT, ROCE_QPS_RTR, step->mask & FOR_RTR, &step->attr, wrong);
+	verdict = roce_modify_judge(ROCE_QPS_INIT, rtr, step->mask & FOR_RTR, &step->attr, wrong);
 	if (verdict != ROCE_MODIFY_OK)
 		return verdict;
 	return roce_modify_judge(
-		ROCE_QPS_RTR, ROCE_QPS_RTS, step->mask & ~(uint32_t)FOR_RTR, &step->attr, wrong);
+		rtr, step->to, step->mask & ~(uint32_t)FOR_RTR, &step->attr, wrong);
 }
 
 struct change {
@@ -109,8 +156,8 @@ on_shard_qp_step(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	c->verdict = step_judge(step, &c->wrong);
 	if (c->verdict != ROCE_MODIFY_OK || c->only_judge)
 		return;
-	if (step->from == ROCE_QPS_INIT && step->to == ROCE_QPS_RTS) {
-		c->verdict = roce_qp_modify(shard->engine, c->engine, now_ns, ROCE_QPS_RTR,
+	if (step_is_two(step)) {
+		c->verdict = roce_qp_modify(shard->engine, c->engine, now_ns, step_rtr(step),
 			mask & FOR_RTR, &step->attr);
 		mask &= ~(uint32_t)FOR_RTR;
 	}

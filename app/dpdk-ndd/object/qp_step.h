@@ -24,6 +24,11 @@ struct ndd_qp_step {
 	struct roce_qp_attr attr;
 };
 
+/* The engine's number of a client's state: it has others for what an unreliable connection is in.
+ * ROCE_QPS_COUNT: there is no such state. */
+enum roce_qp_state ndd_qp_state_to(bool unreliable, uint32_t state);
+/* A client's number of the engine's state: enum ndsh_qp_state. */
+uint32_t ndd_qp_state_from(enum roce_qp_state state);
 /* Would the engine do it? why: what is wrong. */
 enum ndsh_status ndd_qp_step_check(
 	struct ndd_session *s, struct ndd_qp *qp, struct ndd_qp_step *step, char *why, size_t room);

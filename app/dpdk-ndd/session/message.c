@@ -99,6 +99,7 @@ static const struct {
 	[NDSH_MSG_FRMR_CREATE] = CREATES(frmr),
 	[NDSH_MSG_FRMR_DESTROY] = DESTROYS(frmr),
 	[NDSH_MSG_MOVER_CREATE] = CREATES(mover),
+	[NDSH_MSG_UC_QP_CREATE] = HANDLED(ndd_uc_qp_create),
 	[NDSH_MSG_UD_QP_CREATE] = HANDLED(ndd_ud_qp_create),
 	[NDSH_MSG_UD_QP_MODIFY] = HANDLED(ndd_ud_qp_modify),
 	[NDSH_MSG_AH_CREATE] = CREATES(ah),

@@ -21,6 +21,8 @@ nd_conn_claim_qp(struct nd_connector *c, struct nd_qp *qp)
 {
 	if (qp->state == ND_QP_DATAGRAM)
 		return nd_fail(ND_INVALID_DEVICE_REQUEST, "a queue pair of datagrams");
+	if (qp->unreliable)
+		return nd_fail(ND_INVALID_DEVICE_REQUEST, "an unreliable connection");
 	if (qp->connector != NULL || qp->state != ND_QP_UNCONNECTED)
 		return ND_CONNECTION_ACTIVE;
 	c->qp = qp;

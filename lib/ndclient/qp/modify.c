@@ -29,11 +29,11 @@
 static void
 qp_state_reached(struct nd_qp *qp, uint32_t state)
 {
-	bool posts = state >= ND_QP_STATE_RTS;
+	uint32_t posts = qp->unreliable ? ND_QP_UNRELIABLE : ND_QP_CONNECTED;
 
 	if (qp->connector == NULL && qp->state != ND_QP_DISCONNECTED)
-		__atomic_store_n(
-			&qp->state, posts ? ND_QP_CONNECTED : ND_QP_UNCONNECTED, __ATOMIC_RELEASE);
+		__atomic_store_n(&qp->state, state >= ND_QP_STATE_RTS ? posts : ND_QP_UNCONNECTED,
+			__ATOMIC_RELEASE);
 	if (state == ND_QP_STATE_RESET) {
 		nd_mw_unbind_all(qp);
 		nd_frmr_release_lists(qp);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "ndclient/mem/copies.h"
 #include "ndclient/mem/moved.h"
 #include "ndclient/qp/post.h"
@@ -15,6 +16,7 @@
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/fd.h"
 #include "ndclient/session/verify.h"
+#include "shm/ndsh_op.h"
 
 /* SGEs are handed over as they stand. */
 static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
@@ -184,13 +186,29 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 	return ND_SUCCESS;
 }
 
+/* A reliable connection is not there: is it an unreliable one? */
+__attribute__((noinline)) static nd_status
+post_unreliable(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+	uint32_t n, uint32_t how)
+{
+	if (nd_gone(qp->adapter))
+		return ND_DEVICE_REMOVED;
+	if (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) != ND_QP_UNRELIABLE)
+		return ND_CONNECTION_INVALID;
+	if (!ndsh_op_is_data(op) || op == NDSH_OP_SEND_INV)
+		return ND_INVALID_DEVICE_REQUEST;
+	return post_data(qp, op, wr, sge, n, how);
+}
+
 nd_status
 nd_post_request(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
 	uint32_t n, uint32_t how)
 {
 	nd_status st = nd_post_check_connected(qp);
 
-	return st == ND_SUCCESS ? post_data(qp, op, wr, sge, n, how) : st;
+	if (base_unlikely(st != ND_SUCCESS))
+		return post_unreliable(qp, op, wr, sge, n, how);
+	return post_data(qp, op, wr, sge, n, how);
 }
 
 nd_status

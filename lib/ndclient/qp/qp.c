@@ -214,6 +214,22 @@ nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **o
 }
 
 nd_status
+nd_uc_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **out)
+{
+	struct ndsh_ud_qp_create m = {.q.h.type = NDSH_MSG_UC_QP_CREATE};
+	nd_status st;
+
+	*out = NULL;
+	if (pd->adapter->abi_minor < NDSH_MINOR_UC)
+		return nd_fail(
+			ND_NOT_SUPPORTED, "the daemon is too old for unreliable connections");
+	st = qp_create(pd, opt, &m, out);
+	if (st == ND_SUCCESS)
+		(*out)->unreliable = true;
+	return st;
+}
+
+nd_status
 nd_ud_qp_create(
 	struct nd_pd *pd, const struct nd_qp_options *opt, uint32_t q_key, struct nd_qp **out)
 {

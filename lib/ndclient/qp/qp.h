@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "ndclient/ndclient.h"
+#include "ndclient/ndclient_modify.h"
 #include "ndclient/session/event.h"
 #include "ndclient/session/object.h"
 #include "shm/ndsh_ring.h"
@@ -18,14 +19,21 @@ TAILQ_HEAD(nd_mw_list, nd_mw);
 
 /* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03), and in ACCEPTING when a
  * message of the peer was taken: that the connection is made may be told later (R-SR-09). A queue
- * pair of datagrams is in DATAGRAM for ever, where nd_ud_send() is the only legal one. */
+ * pair of datagrams is in DATAGRAM for ever, where nd_ud_send() is the only legal one; one of an
+ * unreliable connection is in UNRELIABLE where others are in CONNECTED, and takes SENDs and WRITEs
+ * alone. */
 enum nd_qp_state {
 	ND_QP_UNCONNECTED,
 	ND_QP_CONNECTED,
 	ND_QP_DISCONNECTED,
 	ND_QP_DATAGRAM,
-	ND_QP_ACCEPTING
+	ND_QP_ACCEPTING,
+	ND_QP_UNRELIABLE
 };
+
+/* A state that only unreliable connections have (IBTA's SQE): a request has failed, those behind it
+ * are canceled, receives go on; ND_QP_STATE_RTS starts the send side again. */
+#define ND_QP_STATE_SQE 6u
 
 /* Completions from number from on, up to the next RESET, that the daemon made before it knew of a
  * copy command that failed (ndsh_mover.h); by: enum ndsh_spoils, atomic. */
@@ -42,8 +50,9 @@ struct nd_qp {
 	uint32_t doorbell;
 	uint32_t state; /* enum nd_qp_state, atomic */
 	uint32_t sq_sge, rq_sge, inline_bytes;
-	uint32_t accept_mark;	  /* rq_freed when it came to ACCEPTING */
-	uint32_t short_below;	  /* inline payloads of fewer bytes go into the descriptor */
+	uint32_t accept_mark; /* rq_freed when it came to ACCEPTING */
+	uint32_t short_below; /* inline payloads of fewer bytes go into the descriptor */
+	bool unreliable;
 	struct nd_srq *srq;	  /* or NULL */
 	struct nd_copies *copies; /* of bytes from moved memory, or NULL; atomic */
 	/* each line for the thread that posts there */
@@ -93,6 +102,9 @@ nd_qp_is_done(const struct nd_qp *qp, uint32_t index)
 	       (int32_t)(index - __atomic_load_n(&qp->page->sq_done, __ATOMIC_ACQUIRE)) < 0;
 }
 
+/* As nd_qp_create(), for an unreliable connection (UC), which nd_qp_modify() brings up. ND has no
+ * such thing, so this is for other faces alone. ND_NOT_SUPPORTED: the daemon is older than this. */
+nd_status nd_uc_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **out);
 /* The queue pair is being closed: does a thread still post to it? Only if nd_verifying(). */
 void nd_qp_verify_close(const struct nd_qp *qp);
 /* Free closed queue pairs with no completion left to take; nd_adapter.lock held. */

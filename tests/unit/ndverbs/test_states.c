@@ -24,6 +24,15 @@ static const struct row rows[] = {
 	{IBV_QPT_RC, IBV_QPS_RTS, IBV_QPS_SQD, 0, 0x4},
 	{IBV_QPT_RC, IBV_QPS_SQD, IBV_QPS_SQD, 0, 0x2aeb8},
 	{IBV_QPT_RC, IBV_QPS_SQD, IBV_QPS_RTS, 0, 0x800a},
+	{IBV_QPT_UC, IBV_QPS_RESET, IBV_QPS_INIT, 0x38, 0},
+	{IBV_QPT_UC, IBV_QPS_INIT, IBV_QPS_INIT, 0, 0x38},
+	{IBV_QPT_UC, IBV_QPS_INIT, IBV_QPS_RTR, 0x101180, 0x18},
+	{IBV_QPT_UC, IBV_QPS_RTR, IBV_QPS_RTS, 0x10000, 0xa},
+	{IBV_QPT_UC, IBV_QPS_RTS, IBV_QPS_RTS, 0, 0xa},
+	{IBV_QPT_UC, IBV_QPS_RTS, IBV_QPS_SQD, 0, 0x4},
+	{IBV_QPT_UC, IBV_QPS_SQD, IBV_QPS_SQD, 0, 0x98},
+	{IBV_QPT_UC, IBV_QPS_SQD, IBV_QPS_RTS, 0, 0xa},
+	{IBV_QPT_UC, IBV_QPS_SQE, IBV_QPS_RTS, 0, 0xa},
 	{IBV_QPT_UD, IBV_QPS_RESET, IBV_QPS_INIT, 0x70, 0},
 	{IBV_QPT_UD, IBV_QPS_INIT, IBV_QPS_INIT, 0, 0x70},
 	{IBV_QPT_UD, IBV_QPS_INIT, IBV_QPS_RTR, 0, 0x50},
@@ -59,8 +68,8 @@ each_attribute(const struct row *r)
 		if (r->needs & bit)
 			cr_expect(eq(i32, step(r->type, r->from, r->to, all & ~bit), EINVAL),
 				"%d to %d without %#x", r->from, r->to, bit);
-		else if ((bit & ALTERNATE) && r->type == IBV_QPT_RC && r->from >= IBV_QPS_INIT &&
-			 r->to >= IBV_QPS_RTR && r->to != IBV_QPS_SQD)
+		else if ((bit & ALTERNATE) && r->type != IBV_QPT_UD && r->from >= IBV_QPS_INIT &&
+			 r->from != IBV_QPS_SQE && r->to >= IBV_QPS_RTR && r->to != IBV_QPS_SQD)
 			cr_expect(eq(i32, step(r->type, r->from, r->to, all | bit), EOPNOTSUPP));
 		else if (!(all & bit) && !(bit & ALTERNATE))
 			cr_expect(eq(i32, step(r->type, r->from, r->to, all | bit), EINVAL),
@@ -76,9 +85,9 @@ Test(ndverbs_states, each_attribute_of_each_step)
 
 Test(ndverbs_states, there_are_no_other_steps)
 {
-	const enum ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_UC};
+	const enum ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_UC, IBV_QPT_XRC_SEND};
 
-	for (int t = 0; t < 3; t++)
+	for (int t = 0; t < 4; t++)
 		for (int from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++)
 			for (int to = IBV_QPS_INIT; to < IBV_QPS_ERR; to++)
 				if (row_of(types[t], from, to) == NULL)

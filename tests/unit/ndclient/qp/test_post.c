@@ -183,6 +183,28 @@ Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont
 	posting_free(b);
 }
 
+/* An unreliable connection takes SENDs and WRITEs, and nothing that would be answered. */
+Test(ndclient_post, an_unreliable_connection)
+{
+	struct posting *b = make();
+	struct ndsh_swr wr = {.context = 1};
+	struct ndsh_send s;
+
+	b->qp.unreliable = true;
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
+	b->qp.state = ND_QP_UNRELIABLE;
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
+	cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_SUCCESS));
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(i32, nd_post_request(&b->qp, NDSH_OP_SEND_INV, &wr, NULL, 0, 0),
+		ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(i32, nd_post_check(&b->qp), ND_CONNECTION_INVALID), "binds and the like");
+	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
+	posting_free(b);
+}
+
 /* checks R-SR-09[2], R-POST-02[1]: from when a receive was taken, if it was not flushed */
 Test(ndclient_post, who_has_heard_the_peer_may_send_before_its_accept_is_over)
 {

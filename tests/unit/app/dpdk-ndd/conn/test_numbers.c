@@ -206,6 +206,16 @@ Test(numbers, passive_side_holds_no_port)
 	expect_untouched(&b);
 }
 
+static enum ndsh_status
+connect_by(const struct numbers_bench *b, const struct ndsh_cm_permit *permit)
+{
+	struct ndsh_cm_connect m = connect_message(b, bound(b, 0));
+	union numbers_reply reply;
+
+	m.permit = *permit;
+	return numbers_ask(b, &m, &reply);
+}
+
 /* ND's messages are for ND's connections, and the other way round. */
 Test(numbers, kinds_are_not_mixed)
 {
@@ -221,19 +231,11 @@ Test(numbers, kinds_are_not_mixed)
 	cr_expect(
 		eq(i32, numbers_ask(&b, &c, &reply), NDSH_ERR_INVALID_STATE), "a listener listens");
 	cr_expect(eq(ptr, b.qp->conn, NULL));
+	b.qp->unreliable = true; /* the CM's messages say RC */
+	cr_expect(eq(i32, connect_by(&b, &b.permit), NDSH_ERR_INVALID_REQUEST));
 }
 
 /* ---- whose numbers ------------------------------------------------------------------------- */
-
-static enum ndsh_status
-connect_by(const struct numbers_bench *b, const struct ndsh_cm_permit *permit)
-{
-	struct ndsh_cm_connect m = connect_message(b, bound(b, 0));
-	union numbers_reply reply;
-
-	m.permit = *permit;
-	return numbers_ask(b, &m, &reply);
-}
 
 Test(numbers, of_other_sessions_by_a_permit_alone)
 {

@@ -15,6 +15,7 @@
 #include "rigs/net_rig.h"
 #include "roce/qp/qp.h"
 #include "session/session.h"
+#include "shm/ndsh_msg_object.h"
 
 #define TO_RTR                                                                                     \
 	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
@@ -193,6 +194,38 @@ Test(qp_step, ways_that_do_not_exist_are_refused)
 	cr_expect(eq(i32, step(ROCE_QPS_RTR, TO_RTR, &good, why), NDSH_ERR_INVALID_STATE));
 	cr_expect(eq(i32, step((enum roce_qp_state)77, 0, &good, why), NDSH_ERR_INVALID_STATE));
 	cr_expect(eq(str, why, "no way leads from RESET to no state"));
+}
+
+/* Of an unreliable connection: the client's states and words are those of RC, not the engine's. */
+Test(qp_step, an_unreliable_connection)
+{
+	const uint32_t to_rtr = ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN;
+	char why[WHY];
+
+	w.qp.unreliable = w.qp.engine->unreliable = true;
+	for (uint32_t state = NDSH_QPS_RESET; state <= NDSH_QPS_SQE; state++) {
+		enum roce_qp_state to = ndd_qp_state_to(true, state);
+
+		cr_expect(eq(u32, ndd_qp_state_from(to), state));
+		cr_expect(eq(int, ndd_qp_state_to(false, state),
+			state == NDSH_QPS_SQE ? ROCE_QPS_COUNT : state));
+	}
+	cr_expect(eq(int, ndd_qp_state_to(true, NDSH_QPS_SQE + 1), ROCE_QPS_COUNT));
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	cr_expect(eq(i32, step(ROCE_QPS_UC_RTR, to_rtr & ~ROCE_QPA_MTU, &good, why),
+		NDSH_ERR_ATTRIBUTE_MASK));
+	cr_expect(eq(str, why, "INIT to RTR also needs: path MTU"));
+	cr_expect(eq(i32,
+		step(ROCE_QPS_UC_RTS, to_rtr | ROCE_QPA_SQ_PSN | ROCE_QPA_RETRY, &good, why),
+		NDSH_ERR_ATTRIBUTE_MASK));
+	cr_expect(eq(str, why, "INIT to RTS does not take: retries"));
+	step_ok(ROCE_QPS_UC_RTS, to_rtr | ROCE_QPA_SQ_PSN);
+	cr_expect(w.qp.by_hand);
+	cr_expect(eq(i32, step(ROCE_QPS_UC_SQE, 0, &good, why), NDSH_ERR_INVALID_STATE));
+	cr_expect(eq(str, why, "no way leads from RTS to SQE"));
+	step_ok(ROCE_QPS_UC_SQD, 0);
+	step_ok(ROCE_QPS_UC_RTS, 0);
+	step_ok(ROCE_QPS_RESET, 0);
 }
 
 Test(qp_step, a_check_changes_nothing)
