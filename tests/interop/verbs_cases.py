@@ -83,6 +83,9 @@ PERFTESTS = (
     ("ib_send_bw -e", "-s 3000 -n 100 -e"),
     ("ib_atomic_bw", "-n 100 -o 16"),
     ("ib_write_lat", "-s 64 -n 100"),
+    ("ib_write_bw -b -c UC", "-b -c UC -s 4000 -n 100"),
+    ("ib_write_lat -c UC", "-c UC -s 64 -n 100"),
+    ("ib_send_lat -c UC", "-c UC -s 3000 -n 100"),
 )
 
 
