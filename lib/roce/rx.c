@@ -69,6 +69,8 @@ pkt_is_genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce
 static bool
 pkt_is_awaited(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
+	if (qp->unreliable && (qp->rx_bits & ROCE_RXB_EST))
+		return false;
 	if (!(pkt->opflags & ROCE_OPF_RESPONSE))
 		return pkt->psn == qp->recv_psn;
 	return roce_qp_in_flight(qp, pkt->psn);
@@ -83,6 +85,9 @@ pkt_is_awaited(const struct roce_qp *qp, const struct roce_pkt *pkt)
  * gaps, answers to a probe) can be made by a station that knows addresses and queue pair number
  * alone; if a port was learned from them, it could say which one is the peer's, and shut out the
  * peer.
+ *
+ * Of an unreliable connection only the first packet is awaited, if it has the PSN that was agreed:
+ * any later one may follow upon what a stranger has sent. If that one is lost, no port is learned.
  *
  * Port 0 means that the sender has none (RFC 768), so there is nothing to learn from it.
  */

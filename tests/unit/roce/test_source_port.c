@@ -424,3 +424,55 @@ Test(source_port, W_PKT_06_all_of_an_honest_peer_arrives)
 	}
 	pair_free(p);
 }
+
+static void
+unreliable_from(struct pair *p, uint16_t sport, uint32_t psn)
+{
+	const struct roce_pkt pkt = peer_packet(p, ROCE_CLASS_UC | ROCE_WRITE_ONLY, psn, 8);
+
+	from_port(p, sport, &pkt);
+}
+
+/* checks W-PKT-06[9]: of the first packet alone, as any PSN is taken later. */
+Test(source_port, W_PKT_06_of_an_unreliable_connection)
+{
+	const struct pair_opts opts = {.uc = true, .access = NDSH_ACCESS_REMOTE_WRITE};
+	struct peer_tape t;
+	struct pair *p = checked(&t, opts);
+
+	unreliable_from(p, PEER, PEER_PSN);
+	unreliable_from(p, STRANGER, PEER_PSN + 1);
+	unreliable_from(p, STRANGER, PEER_PSN + 0x1000);
+	cr_assert_eq(count(p)->rx_wrong_source_port, 2);
+	unreliable_from(p, PEER, PEER_PSN + 1);
+	cr_assert_eq(count(p)->rx_wrong_source_port, 2);
+	cr_assert_eq(count(p)->rx_out_of_sequence, 0);
+	pair_free(p);
+
+	p = checked(&t, opts);
+	unreliable_from(p, STRANGER, PEER_PSN + 7);
+	unreliable_from(p, STRANGER, PEER_PSN + 8);
+	unreliable_from(p, PEER, PEER_PSN);
+	cr_assert_eq(count(p)->rx_wrong_source_port, 0, "a stranger shuts out nobody");
+	cr_assert_eq(count(p)->rx_unreliable_dropped, 0);
+	pair_free(p);
+}
+
+/* checks W-PKT-14[1], W-PKT-02: of UC, too, from the peer alone, with a right ICRC. */
+Test(source_port, W_PKT_14_others_packets_for_an_unreliable_connection)
+{
+	struct peer_tape t;
+	struct pair *p =
+		peer_with(&t, (struct pair_opts){.uc = true, .access = NDSH_ACCESS_REMOTE_WRITE});
+	const struct roce_pkt pkt = peer_packet(p, ROCE_CLASS_UC | ROCE_WRITE_ONLY, PEER_PSN, 8);
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, 0, &a);
+	along(p, &a.path, PEER, &pkt, true);
+	cr_assert_eq(count(p)->rx_icrc_error, 1);
+	a.path.sgid.raw[15] ^= 1;
+	along(p, &a.path, PEER, &pkt, false);
+	cr_assert_eq(count(p)->rx_wrong_address, 1);
+	cr_assert_eq(p->side[1].arena[0], 0);
+	pair_free(p);
+}
