@@ -27,8 +27,8 @@ change_datagrams(struct ndv_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to
 {
 	if (to == IBV_QPS_ERR)
 		return ndv_errno(nd_qp_flush(qp->nd));
-	if (to == IBV_QPS_RESET && qp->base.state != IBV_QPS_RESET)
-		return EOPNOTSUPP;
+	if (to == IBV_QPS_RESET)
+		return qp_change(qp, ND_QP_STATE_RESET, NULL);
 	if (mask & IBV_QP_SQ_PSN)
 		qp->sq_psn = attr->sq_psn & NDV_PSN_MASK;
 	if (mask & IBV_QP_QKEY)
@@ -116,7 +116,7 @@ ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
 void
 ndv_qp_empty(struct ndv_qp *qp)
 {
-	if (qp->base.qp_type != IBV_QPT_UD && qp->base.state != IBV_QPS_RESET)
+	if (qp->base.state != IBV_QPS_RESET)
 		(void)qp_change(qp, ND_QP_STATE_RESET, NULL);
 }
 

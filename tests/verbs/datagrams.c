@@ -198,6 +198,46 @@ run_stopped(void)
 	close_pair(&r, ah);
 }
 
+static void
+to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr a = {.qp_state = state};
+
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE) == 0);
+	WANT(qp->state == state);
+}
+
+/* To RESET from RTS, SQE and ERR, and up again: what was posted before is neither told, nor
+ * received into, and nothing is taken before RTR. */
+void
+run_datagrams_reset(void)
+{
+	struct ibv_ah *ah;
+	struct rig r;
+
+	ah = open_pair(&r);
+	rig_bring_up_datagrams(r.qp[0], Q_KEY);
+	rig_bring_up_datagrams(r.qp[1], Q_KEY);
+	for (int lap = 0; lap < 3; lap++) {
+		if (lap == 1)
+			stop_sending(&r, ah);
+		rig_receive(&r, 1, 512, 100, RECEIVE_ID + 1);
+		rig_receive(&r, 0, 512, 100, RECEIVE_ID + 2);
+		if (lap == 2)
+			to_state(r.qp[0], IBV_QPS_ERR);
+		to_state(r.qp[0], IBV_QPS_RESET);
+		to_state(r.qp[1], IBV_QPS_RESET);
+		WANT(send_bytes(&r, ah, 3, "early") == EINVAL);
+		rig_bring_up_datagrams(r.qp[0], Q_KEY);
+		rig_bring_up_datagrams(r.qp[1], Q_KEY);
+		WANT(query_state(r.qp[0]) == IBV_QPS_RTS);
+		rig_receive(&r, 1, 0, 100, RECEIVE_ID);
+		WANT(send_bytes(&r, ah, 4, "anew") == 0);
+		want_received(&r, RECEIVE_ID, "anew");
+	}
+	close_pair(&r, ah);
+}
+
 /* What was posted before the handle, or the queue pair, is destroyed arrives. */
 static void
 want_all(bool by_handle)

@@ -8,7 +8,7 @@ SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", 
              "states", "destroyed", "busy", "events", "async", "threads", "limits",
              "polls", "pollers", "batches", "batches-fail", "batches-wait",
              "unreliable", "unreliable-states",
-             "datagrams", "stopped", "leaving", "groups", "groups-full", "domains", "rereg", "numbers",
+             "datagrams", "datagrams-reset", "stopped", "leaving", "groups", "groups-full", "domains", "rereg", "numbers",
              "windows", "windows-peer", "windows-refused", "windows-denied", "windows-type-1",
              "windows-batches")
 

@@ -22,6 +22,7 @@ void run_batches_wait(void);
 /* datagrams.c */
 void run_datagrams(void);
 void run_stopped(void);
+void run_datagrams_reset(void);
 void run_leaving(void);
 /* unreliable.c */
 void run_unreliable(void);

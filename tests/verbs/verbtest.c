@@ -21,6 +21,7 @@ static const struct scenario scenarios[] = {
 	{"unreliable", run_unreliable},
 	{"unreliable-states", run_unreliable_states},
 	{"stopped", run_stopped},
+	{"datagrams-reset", run_datagrams_reset},
 	{"leaving", run_leaving},
 	{"groups", run_groups},
 	{"groups-full", run_groups_full},

@@ -60,6 +60,9 @@ ndd_qp_get(const struct ndd_session *s, uint32_t handle)
 	return qp != NULL && !qp->ending ? qp : NULL;
 }
 
+/* What a client may change of one of datagrams as of any other: to RESET. */
+enum ndsh_status ndd_ud_qp_reset(struct ndd_session *s, struct ndd_qp *qp,
+	const struct ndsh_qp_modify *m, char *why, size_t room);
 ndd_handler ndd_uc_qp_create, ndd_ud_qp_create, ndd_ud_qp_modify, ndd_qp_flush;
 
 /* ---- qp_end.c ---- */

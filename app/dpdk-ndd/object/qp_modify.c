@@ -148,10 +148,8 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if (qp == NULL)
 		return NDSH_ERR_INVALID_ID;
-	if (qp->datagrams) {
-		snprintf(why, room, "it is for datagrams, and has no such states");
-		return NDSH_ERR_INVALID_REQUEST;
-	}
+	if (qp->datagrams)
+		return ndd_ud_qp_reset(s, qp, m, why, room);
 	if (ndd_qp_path_is_pending(qp)) {
 		snprintf(why, room, "another change of it is under way");
 		return NDSH_ERR_BUSY;

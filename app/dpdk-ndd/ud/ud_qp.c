@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Q_Key of a datagram queue pair. */
+/* The Q_Key of a datagram queue pair, and its RESET. */
+#include <stdio.h>
+
+#include "control/daemon.h"
+#include "hostnet/address.h"
 #include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/qp.h"
@@ -51,4 +55,46 @@ ndd_ud_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	qp->work.q_key = m->q_key;
 	r->id.id = m->qp;
 	return ndd_qp_work_begin(s, qp, &restart_task, &m->h, r);
+}
+
+/* ---- RESET ----------------------------------------------------------------------------------- */
+
+struct ud_reset {
+	struct roce_qp *engine;
+	bool done;
+};
+
+static void
+on_shard_ud_reset(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct ud_reset *r = arg;
+
+	r->done = roce_ud_reset(shard->engine, r->engine, now_ns);
+	roce_shard_publish(shard->engine); /* what was completed before, as for any RESET */
+}
+
+/* It is live again at once, as it was after its creation: that it receives nothing before it is in
+ * RTR again is for those to see to that post receives. */
+enum ndsh_status
+ndd_ud_qp_reset(struct ndd_session *s, struct ndd_qp *qp, const struct ndsh_qp_modify *m, char *why,
+	size_t room)
+{
+	struct ud_reset r = {.engine = qp->engine};
+	struct net_ip own = ndd_ip(s->ip);
+
+	if (m->state != NDSH_QPS_RESET || m->attr.mask != 0) {
+		snprintf(why, room, "it is for datagrams, and has no such states but RESET");
+		return NDSH_ERR_INVALID_REQUEST;
+	}
+	if (qp->work.task != NULL) {
+		snprintf(why, room, "another change of it is under way");
+		return NDSH_ERR_BUSY;
+	}
+	if (net_local_port(s->daemon->net, &own) < 0) {
+		snprintf(why, room, "its address is not the daemon's any more");
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
+	}
+	ndd_shard_call(s->shard, on_shard_ud_reset, &r);
+	qp->failed = false;
+	return r.done ? NDSH_OK : NDSH_ERR_INVALID_STATE;
 }

@@ -47,24 +47,26 @@ correct_entry(const struct nd_spoiled *s, uint32_t by, struct ndsh_cqe *e)
 	e->bytes = 0;
 }
 
-/* An entry that says more than that a request is done. A failed datagram stops the sending
- * (W-ERR-02), until nd_ud_qp_modify(). */
-static __attribute__((noinline)) void
-see_entry(struct nd_qp *qp, const struct ndsh_cqe *e)
-{
-	bool datagrams = __atomic_load_n(&qp->state, __ATOMIC_RELAXED) == ND_QP_DATAGRAM;
-
-	if (datagrams && e->op != NDSH_OP_RECV && e->status != NDSH_WC_SUCCESS &&
-		e->status != NDSH_WC_FLUSH_ERR)
-		__atomic_store_n(&qp->sends_stopped, 1, __ATOMIC_RELEASE);
-	nd_mw_see(qp, e);
-}
-
 /* It is from before the last RESET of its queue pair. */
 static inline bool
 is_stale(const struct nd_qp *qp, const struct ndsh_cqe *e, uint64_t taken)
 {
 	return taken < __atomic_load_n(&qp->begun[e->op == NDSH_OP_RECV], __ATOMIC_RELAXED);
+}
+
+/* An entry that says more than that a request is done. A failed datagram stops the sending
+ * (W-ERR-02), until nd_ud_qp_modify(). */
+static __attribute__((noinline)) void
+see_entry(struct nd_qp *qp, const struct ndsh_cqe *e, uint64_t taken)
+{
+	bool datagrams = __atomic_load_n(&qp->state, __ATOMIC_RELAXED) == ND_QP_DATAGRAM;
+
+	if (is_stale(qp, e, taken))
+		return;
+	if (datagrams && e->op != NDSH_OP_RECV && e->status != NDSH_WC_SUCCESS &&
+		e->status != NDSH_WC_FLUSH_ERR)
+		__atomic_store_n(&qp->sends_stopped, 1, __ATOMIC_RELEASE);
+	nd_mw_see(qp, e);
 }
 
 /* taken: how many entries the queue had had before this one. */
@@ -84,7 +86,7 @@ convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r,
 			correct_entry(s, by, e);
 		free_slots(qp, e);
 		if (nd_mw_concerns(e))
-			see_entry(qp, e);
+			see_entry(qp, e, taken);
 		context = __atomic_load_n(&qp->context, __ATOMIC_RELAXED);
 		number = qp->number;
 		if (r->entries != NULL && is_stale(qp, e, taken))

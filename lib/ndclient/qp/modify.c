@@ -31,7 +31,9 @@ qp_state_reached(struct nd_qp *qp, uint32_t state)
 {
 	uint32_t posts = qp->unreliable ? ND_QP_UNRELIABLE : ND_QP_CONNECTED;
 
-	if (qp->connector == NULL && qp->state != ND_QP_DISCONNECTED)
+	if (qp->state == ND_QP_DATAGRAM) /* which it stays; RESET starts a send side that stopped */
+		__atomic_store_n(&qp->sends_stopped, 0, __ATOMIC_RELEASE);
+	else if (qp->connector == NULL && qp->state != ND_QP_DISCONNECTED)
 		__atomic_store_n(&qp->state, state >= ND_QP_STATE_RTS ? posts : ND_QP_UNCONNECTED,
 			__ATOMIC_RELEASE);
 	if (state == ND_QP_STATE_RESET) {

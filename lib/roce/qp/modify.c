@@ -192,7 +192,7 @@ qp_judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 	enum roce_modify verdict;
 	uint32_t wrong;
 
-	/* The other states of datagram queue pairs are set in ud.c; ERR is their end. */
+	/* The other states of datagram queue pairs are set in ud.c. */
 	if (datagrams && to != ROCE_QPS_ERR)
 		return ROCE_MODIFY_BAD_TRANSITION;
 	if (to == (qp->unreliable ? ROCE_QPS_RTR : ROCE_QPS_UC_RTR))
@@ -265,10 +265,10 @@ qp_apply(struct roce_shard *s, struct roce_qp *qp, uint32_t mask, const struct r
 	}
 }
 
-/* W-QP-01. Requests that were posted and not fetched vanish too: their slots count as done. They
- * are not looked at, so that a deep ring takes no longer than a short one. */
-static void
-qp_reset(struct roce_shard *s, struct roce_qp *qp)
+/* Requests that were posted and not fetched vanish too: their slots count as done. They are not
+ * looked at, so that a deep ring takes no longer than a short one. */
+void
+roce_qp_reset(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_farewell(s, qp);
 	roce_qp_stop(s, qp);
@@ -335,7 +335,7 @@ roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum r
 		return verdict;
 	s->now_ns = now_ns;
 	if (to == ROCE_QPS_RESET) {
-		qp_reset(s, qp);
+		roce_qp_reset(s, qp);
 		return ROCE_MODIFY_OK;
 	}
 	if (to == ROCE_QPS_ERR) {

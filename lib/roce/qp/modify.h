@@ -9,4 +9,8 @@ struct roce_shard;
 /* In SQD: ROCE_EV_SQ_DRAINED, unless a message that was begun is not acknowledged yet. */
 void roce_qp_drained(struct roce_shard *s, struct roce_qp *qp);
 
+/* W-QP-01: all that is posted or under way vanishes, and the queue pair is in RESET, whatever its
+ * kind. */
+void roce_qp_reset(struct roce_shard *s, struct roce_qp *qp);
+
 #endif

@@ -17,6 +17,7 @@
 #include "roce/mem/sge.h"
 #include "roce/qp/check.h"
 #include "roce/qp/error.h"
+#include "roce/qp/modify.h"
 #include "roce/queue/flush.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
@@ -82,6 +83,19 @@ roce_ud_start(
 }
 
 /* Flush requests behind a failed one, at most budget of them; false: none is left (W-ERR-02).*/
+bool
+roce_ud_reset(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns)
+{
+	const struct roce_ud_cfg cfg = {
+		.q_key = qp->ud.q_key, .gid = qp->ud.gid, .vlan = qp->ud.vlan, .ahs = qp->ud.ahs};
+
+	if (!(qp->rx_bits & ROCE_RXB_DATAGRAMS))
+		return false;
+	s->now_ns = now_ns;
+	roce_qp_reset(s, qp);
+	return roce_ud_start(s, qp, now_ns, &cfg);
+}
+
 static bool
 ud_flush_sends(struct roce_shard *s, struct roce_qp *qp, unsigned budget)
 {

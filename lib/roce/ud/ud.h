@@ -44,10 +44,13 @@ struct roce_ud_cfg {
 	const struct roce_ah_table *ahs; /* of its client, for as long as it lives */
 };
 /* From RESET to ROCE_QPS_UD_RTS: the queue pair sends and receives datagrams. False: it is in
- * another state, or the key is privileged. roce_qp_modify() to ERR ends it; from there it can only
- * be destroyed. */
+ * another state, or the key is privileged. roce_qp_modify() to ERR ends it; from there
+ * roce_ud_reset() leads back, or it is destroyed. */
 bool roce_ud_start(
 	struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, const struct roce_ud_cfg *cfg);
+/* As it was when it was started, with the Q_Key of now: requests and receives vanish (W-QP-01),
+ * entries that are made stay. False: it is no datagram queue pair, and nothing has changed. */
+bool roce_ud_reset(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns);
 enum roce_ud_modify {
 	ROCE_UD_REFUSED, /* it is no live datagram queue pair, or the key is privileged */
 	ROCE_UD_FLUSHING,

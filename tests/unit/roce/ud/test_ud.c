@@ -499,8 +499,8 @@ expect_no_way_but_to_error(struct pair *p, struct roce_qp *qp)
 }
 
 /*
- * checks W-QP-02[1]: only from RESET, its end is that of any queue pair, and there is no life
- * after it.
+ * checks W-QP-02[1]: only from RESET, its end is that of any queue pair, and only roce_ud_reset()
+ * leads to a life after it.
  */
 Test(ud, W_QP_02_life)
 {

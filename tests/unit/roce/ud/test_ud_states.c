@@ -281,3 +281,64 @@ Test(ud_states, a_full_ring_has_room_after_the_restart)
 	cr_assert_eq(p->sent[0], 0);
 	pair_free(p);
 }
+
+/* ---- RESET ---- */
+
+static void
+want_reset(struct pair *p, unsigned side)
+{
+	struct roce_qp *qp = p->side[side].q[0].qp;
+
+	cr_assert(roce_ud_reset(p->side[side].shard, qp, p->now_ns));
+	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_UD_RTS);
+	cr_assert_eq(roce_qp_reason(qp), ROCE_REASON_NONE);
+}
+
+/* checks W-QP-01: from each of its states; what was posted vanishes without an entry, and what is
+ * posted then is sent and received, with the Q_Key that it had. */
+Test(ud_states, W_QP_01_reset)
+{
+	static const enum roce_qp_state from[] = {ROCE_QPS_UD_RTS, ROCE_QPS_UD_SQE, ROCE_QPS_ERR};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
+		struct pair *p = w.p;
+		struct roce_qp *qp = p->side[0].q[0].qp;
+
+		ud_world_start(&w);
+		if (from[i] == ROCE_QPS_UD_SQE) {
+			make_mistake(&w, BAD_HANDLE);
+			cr_assert(pair_run(p, PAIR_LONG));
+			(void)pair_expect(p, 0, 100, NDSH_WC_LOC_QP_OP_ERR);
+		} else if (from[i] == ROCE_QPS_ERR) {
+			roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+		}
+		cr_assert_eq(roce_qp_state_get(qp), from[i]);
+		ud_send(&w, 0, 1, 8);
+		pair_recv(p, 1, 0, 7, UD_TARGET, 4096);
+		want_reset(p, 0);
+		want_reset(p, 1);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect_none(p, 0);
+		pair_expect_none(p, 1);
+		cr_assert_eq(p->sent[0], 0);
+		ud_fill(&w, 200);
+		pair_recv(p, 1, 0, 8, UD_TARGET, 4096);
+		ud_send(&w, 0, 2, 200);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+		(void)ud_arrived(&w, 8, 200);
+		pair_free(p);
+	}
+}
+
+Test(ud_states, a_connection_is_not_reset_as_one_of_datagrams)
+{
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
+	struct roce_qp *qp = w.p->side[0].q[0].qp;
+	enum roce_qp_state before = roce_qp_state_get(qp);
+
+	cr_assert_not(roce_ud_reset(w.p->side[0].shard, qp, w.p->now_ns));
+	cr_assert_eq(roce_qp_state_get(qp), before);
+	pair_free(w.p);
+}
