@@ -111,6 +111,7 @@ struct nd_qp_attributes {
  *                            left for it, when the connection is made: SQD and back, ERROR, and
  *                            the rest of the attributes
  *   ND_DEVICE_BUSY           another change is under way, or SQD not yet drained
+ *   ND_INVALID_DEVICE_REQUEST  of datagrams (ndclient_ud.h) the only step is to RESET
  *   ND_NOT_SUPPORTED         the daemon is older than this
  * A queue pair of the peer is for one client: if another client of the daemon connects to it by the
  * CM, what was brought up by hand goes to ERROR. A queue pair beyond INIT can't be given to a

@@ -36,7 +36,9 @@ struct nd_ud_listener;
  * q_key: what others must send with to reach it; others' datagrams are dropped, and so are those
  * that find no receive, or one too small, which then stays for the next. ND_ACCESS_VIOLATION: a key
  * with its top bit set is not for applications. nd_qp_receive(), nd_qp_flush(), nd_qp_number() and
- * nd_qp_close() are for it, too; connectors, nd_qp_modify() and all other posts refuse it.
+ * nd_qp_close() are for it, too, and nd_qp_modify() to RESET: what is posted vanishes, and it sends
+ * and receives anew, with the Q_Key it has, also after nd_qp_flush(). Connectors and all other
+ * posts, states and attributes refuse it (ND_INVALID_DEVICE_REQUEST).
  * ND_INVALID_ADDRESS: the adapter's address was taken away from the daemon.
  */
 nd_status nd_ud_qp_create(

@@ -194,6 +194,7 @@ refused(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 		.initiator_cq = p->a.cq,
 		.receive_depth = 1,
 		.initiator_depth = 1};
+	const struct nd_qp_attributes access = {.mask = ND_QP_ATTRIBUTE_ACCESS};
 	struct nd_sge sge = sge_at(&p->a, 0, 8);
 	struct nd_overlapped ov = {0};
 	struct nd_connector *c;
@@ -216,7 +217,10 @@ refused(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 		nd_connector_connect(c, p->a.qp, (struct sockaddr *)&p->b.addr, p->b.addr_bytes, 0,
 			0, NULL, 0, &ov));
 	WANT(ND_INVALID_DEVICE_REQUEST,
-		finish(nd_qp_modify(p->a.qp, ND_QP_STATE_RESET, NULL, &ov), &ov));
+		finish(nd_qp_modify(p->a.qp, ND_QP_STATE_INIT, NULL, &ov), &ov));
+	WANT(ND_INVALID_DEVICE_REQUEST,
+		finish(nd_qp_modify(p->a.qp, ND_QP_STATE_RESET, &access, &ov), &ov));
+	WANT(ND_SUCCESS, finish(nd_qp_modify(p->a.qp, ND_QP_STATE_RESET, NULL, &ov), &ov));
 	WANT(ND_INVALID_DEVICE_REQUEST, nd_qp_query(p->a.qp, &info));
 	WANT(ND_ACCESS_VIOLATION, nd_ud_qp_create(p->a.pd, &options, 0x80010000, &qp));
 	WANT(ND_ACCESS_VIOLATION, nd_ud_qp_modify(p->a.qp, 0x80010000));
