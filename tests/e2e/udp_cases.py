@@ -114,6 +114,8 @@ def link_local(link, name):
 def link_locals(link):
     """Connections and datagrams between addresses that are of one interface, which has to be told the kernel."""
     a, b = (link_local(link, name) for name in "ab")
+    for daemon, ip in ((link.a, a), (link.b, b)):  # the kernel asks for a second or two whether it is another's
+        sandbox.until(lambda d=daemon, i=ip: f"port udp: {i}/" in d.process.text, f"{ip} of daemon {daemon.name}")
     with link.b.ping_server("-a", b):
         link.a.ping("-a", b, "-C", 3)
     with link.a.ping_server("-a", a):
