@@ -82,6 +82,14 @@ fast_register_fill(struct world *w, struct ndsh_swr *wr)
 	wr->arg[1] = NDSH_FRMR_ARG(access, list, fuzz_below(w->in, 6));
 }
 
+/* Others are a breach, which ends the queue pair. */
+static bool
+op_is_for_uc(uint32_t op)
+{
+	return op == NDSH_OP_SEND || op == NDSH_OP_SEND_IMM || op == NDSH_OP_WRITE ||
+	       op == NDSH_OP_WRITE_IMM;
+}
+
 static void
 client_posts(struct world *w)
 {
@@ -91,9 +99,12 @@ client_posts(struct world *w)
 	struct ndsh_qp_page *page = q->block;
 	struct ndsh_sge sge[WORLD_SGE];
 	uint8_t data[NDSH_INLINE_MAX] = {0};
-	struct ndsh_swr wr = {.context = op};
+	struct ndsh_swr wr = {0};
 	uint32_t n = 0;
 
+	if (w->unreliable && !w->hostile && i != WORLD_UD && !op_is_for_uc(op))
+		op = op & 1 ? NDSH_OP_WRITE : NDSH_OP_SEND;
+	wr.context = op;
 	/* Half of all are plain. */
 	flags = flags & 0x80 ? flags & NDSH_WRF_MASK : flags & NDSH_WRF_SILENT;
 	if (q->sq.next - page->sq_done >= WORLD_DEPTH)

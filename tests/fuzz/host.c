@@ -15,7 +15,7 @@ static void
 state_changes(struct world *w)
 {
 	unsigned i = fuzz_below(w->in, WORLD_QPS);
-	enum roce_qp_state to = fuzz_below(w->in, 6);
+	enum roce_qp_state to = world_state(w, i, fuzz_below(w->in, 6));
 	struct roce_qp *qp = w->q[i].qp;
 	struct roce_qp_attr a;
 
@@ -38,7 +38,7 @@ queue_pair_begins_anew(struct world *w)
 		return;
 	q->sq.next = page->sq_done;
 	q->rq.next = page->rq_done;
-	world_bring(w, i, ROCE_QPS_RTS);
+	world_bring(w, i, world_state(w, i, ROCE_QPS_RTS));
 }
 
 static void

@@ -214,6 +214,8 @@ world_packet(struct world *w)
 	uint32_t f, hdr;
 
 	pkt.opcode = op < sizeof(opcodes) ? opcodes[op] : (uint8_t)fuzz_take(w->in, 1);
+	if (w->unreliable && !(bits & 0x40) && (pkt.opcode & ROCE_CLASS_MASK) == 0)
+		pkt.opcode |= ROCE_CLASS_UC;
 	f = roce_opcode_info[pkt.opcode].flags;
 	pkt.psn = some_psn(w, qp, f);
 	if (f & ROCE_OPF_PAYLOAD)

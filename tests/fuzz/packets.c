@@ -14,7 +14,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct fuzz_in in = {bytes, bytes + n};
 	struct world w;
 
-	world_new(&w, &in, false);
+	world_new(&w, &in, false, false);
 	for (unsigned i = 0; i < ACTIONS_MAX && fuzz_left(&in) > 0; i++) {
 		unsigned which = fuzz_below(&in, 16);
 

@@ -39,7 +39,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct other_side other = {.w = &w, .in = {bytes + split, bytes + n}};
 
 	edge_begin(NULL, NULL);
-	world_new(&w, &in, true);
+	world_new(&w, &in, true, false);
 	edge_begin(client_acts, &other);
 	for (unsigned i = 0; i < ACTIONS_MAX && fuzz_left(&in) > 0; i++) {
 		unsigned which = fuzz_below(&in, 16);

@@ -45,7 +45,7 @@ main(int argc, char **argv)
 
 	if (argc != 2)
 		errx(2, "usage: seeds FOLDER");
-	world_new(&w, &nothing, false);
+	world_new(&w, &nothing, false, false);
 	do {
 		uint32_t n = malformed_build(&w, &m, frame);
 

@@ -219,7 +219,6 @@ world_attr(const struct world *w, enum world_qp i, struct roce_qp_attr *a)
 {
 	bool v6 = i == WORLD_RTS_V6;
 
-	(void)w;
 	*a = (struct roce_qp_attr){.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
 					     NDSH_ACCESS_REMOTE_ATOMIC,
 		.path = {.smac = {2, 0, 0, 0, 0, 1},
@@ -239,14 +238,29 @@ world_attr(const struct world *w, enum world_qp i, struct roce_qp_attr *a)
 		.timeout_code = 12,
 		.retry = 3,
 		.rnr_retry = 2,
-		.keepalive_ms = i == WORLD_RTS ? 100 : 0};
+		.keepalive_ms = i == WORLD_RTS && !w->unreliable ? 100 : 0};
 	path_ends(&a->path, 2, v6);
 }
 
-static const struct {
+enum roce_qp_state
+world_state(const struct world *w, enum world_qp i, enum roce_qp_state s)
+{
+	static const enum roce_qp_state uc[] = {[ROCE_QPS_RESET] = ROCE_QPS_RESET,
+		[ROCE_QPS_INIT] = ROCE_QPS_INIT,
+		[ROCE_QPS_RTR] = ROCE_QPS_UC_RTR,
+		[ROCE_QPS_RTS] = ROCE_QPS_UC_RTS,
+		[ROCE_QPS_SQD] = ROCE_QPS_UC_SQD,
+		[ROCE_QPS_ERR] = ROCE_QPS_ERR};
+
+	return w->unreliable && i != WORLD_UD ? uc[s] : s;
+}
+
+struct way {
 	enum roce_qp_state from, to;
 	uint32_t mask;
-} ways[] = {
+};
+
+static const struct way rc_ways[] = {
 	{ROCE_QPS_RESET, ROCE_QPS_INIT, ROCE_QPA_ACCESS},
 	{ROCE_QPS_INIT, ROCE_QPS_RTR,
 		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
@@ -256,13 +270,26 @@ static const struct {
 			ROCE_QPA_MAX_RD | ROCE_QPA_KEEPALIVE},
 	{ROCE_QPS_RTS, ROCE_QPS_SQD, 0},
 };
+static const struct way uc_ways[] = {
+	{ROCE_QPS_RESET, ROCE_QPS_INIT, ROCE_QPA_ACCESS},
+	{ROCE_QPS_INIT, ROCE_QPS_UC_RTR,
+		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN},
+	{ROCE_QPS_UC_RTR, ROCE_QPS_UC_RTS, ROCE_QPA_SQ_PSN},
+	{ROCE_QPS_UC_SQE, ROCE_QPS_UC_RTS, 0},
+	{ROCE_QPS_UC_RTS, ROCE_QPS_UC_SQD, 0},
+};
+#define COUNT(ways) (sizeof(ways) / sizeof((ways)[0]))
 
 static void
-qp_bring(struct world *w, struct roce_qp *qp, enum roce_qp_state to, const struct roce_qp_attr *a)
+qp_bring(struct world *w, struct roce_qp *qp, enum roce_qp_state to, const struct roce_qp_attr *a,
+	const struct way *ways, size_t n)
 {
-	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]) && ways[i].from < to; i++)
-		if (roce_qp_state_get(qp) == ways[i].from)
+	for (size_t i = 0; i < n; i++) {
+		enum roce_qp_state is = roce_qp_state_get(qp);
+
+		if (is == ways[i].from && (is < to || is == ROCE_QPS_UC_SQE))
 			(void)roce_qp_modify(w->s, qp, w->now_ns, ways[i].to, ways[i].mask, a);
+	}
 	if (to == ROCE_QPS_ERR || to == ROCE_QPS_RESET)
 		(void)roce_qp_modify(w->s, qp, w->now_ns, to, 0, NULL);
 }
@@ -283,7 +310,10 @@ world_bring(struct world *w, enum world_qp i, enum roce_qp_state to)
 	struct roce_qp_attr a;
 
 	world_attr(w, i, &a);
-	qp_bring(w, w->q[i].qp, to, &a);
+	if (w->unreliable)
+		qp_bring(w, w->q[i].qp, to, &a, uc_ways, COUNT(uc_ways));
+	else
+		qp_bring(w, w->q[i].qp, to, &a, rc_ways, COUNT(rc_ways));
 }
 
 static void
@@ -332,11 +362,12 @@ qps_new(struct world *w)
 				.send_cq = w->cq[i % WORLD_CQS],
 				.recv_cq = w->cq[i / 2 % WORLD_CQS],
 				.srq = i == WORLD_RTS_SRQ ? w->srq : NULL,
-				.handle = i});
+				.handle = i,
+				.unreliable = w->unreliable && i != WORLD_UD});
 		w->block[w->blocks++] =
 			(struct world_block){w->q[i].block, w->q[i].block_bytes, false};
 		if (i != WORLD_UD)
-			world_bring(w, i, states[i]);
+			world_bring(w, i, world_state(w, i, states[i]));
 	}
 	datagrams_begin(w);
 	group_begin(w);
@@ -348,11 +379,11 @@ qps_new(struct world *w)
 	path_ends(&a.path, 9, false);
 	a.dest_qpn = NEIGHBOUR_QPN_PEER;
 	a.keepalive_ms = 0;
-	qp_bring(w, w->neighbour.qp, ROCE_QPS_RTS, &a);
+	qp_bring(w, w->neighbour.qp, ROCE_QPS_RTS, &a, rc_ways, COUNT(rc_ways));
 }
 
 void
-world_new(struct world *w, struct fuzz_in *in, bool hostile)
+world_new(struct world *w, struct fuzz_in *in, bool hostile, bool unreliable)
 {
 	const struct roce_shard_cfg cfg = {.max_qps = 16,
 		.max_cqs = 8,
@@ -365,7 +396,8 @@ world_new(struct world *w, struct fuzz_in *in, bool hostile)
 		.window = 16,
 		.check_source_port = 1};
 
-	*w = (struct world){.in = in, .hostile = hostile, .now_ns = 1000000000};
+	*w = (struct world){
+		.in = in, .hostile = hostile, .unreliable = unreliable, .now_ns = 1000000000};
 	w->mem = fuzz_zeroed(roce_shard_bytes(&cfg));
 	w->s = roce_shard_init(w->mem, &cfg);
 	fuzz_need(w->s != NULL, "shard");

@@ -36,7 +36,8 @@
 #define WORLD_PD_HANDLE	  1000u
 #define WORLD_PEER_QPN	  0x3333u /* of the peer of queue pair 0; the next one's is one more */
 
-/* The client's queue pairs; what they are at the beginning. */
+/* The client's queue pairs; what they are at the beginning. In a world of unreliable connections
+ * all but that of datagrams have UC's states of the same names. */
 enum world_qp {
 	WORLD_INIT,
 	WORLD_RTR,
@@ -77,7 +78,8 @@ struct world_block { /* of shared memory: the client may change any byte of it *
 
 struct world {
 	struct fuzz_in *in;
-	bool hostile; /* the client is: it may give away what it has */
+	bool hostile;	 /* the client is: it may give away what it has */
+	bool unreliable; /* the client's connections are; the neighbour's is not */
 	uint64_t now_ns;
 	void *mem;
 	struct roce_shard *s;
@@ -121,7 +123,9 @@ struct world {
 	unsigned blocks;
 };
 
-void world_new(struct world *w, struct fuzz_in *in, bool hostile);
+void world_new(struct world *w, struct fuzz_in *in, bool hostile, bool unreliable);
+/* State s of a connection as queue pair i has it. */
+enum roce_qp_state world_state(const struct world *w, enum world_qp i, enum roce_qp_state s);
 /* The window keyed[i], not bound. */
 void world_keyed_new(struct world *w, unsigned i);
 /* A turn of the lcore, and what must hold after it. */

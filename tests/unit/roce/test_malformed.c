@@ -38,7 +38,7 @@ one_arrives(const struct malformed *m)
 	struct world w;
 	uint32_t n;
 
-	world_new(&w, &nothing, false);
+	world_new(&w, &nothing, false, false);
 	before = roce_qp_state_get(w.q[m->qp].qp);
 	n = malformed_build(&w, m, frame);
 	got = malformed_arrives(&w, frame, n);
