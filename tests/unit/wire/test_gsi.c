@@ -115,4 +115,6 @@ Test(gsi, the_mad_in_a_datagram)
 	frame[at + 7] ^= 2;
 	frame[at] = ROCE_SEND_ONLY;
 	cr_expect_null(roce_gsi_mad_of(frame + at, whole));
+	frame[at] = ROCE_UD_SEND_ONLY_IMM;
+	cr_expect_null(roce_gsi_mad_of(frame + at, whole));
 }
