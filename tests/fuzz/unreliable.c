@@ -6,33 +6,14 @@
  */
 #include "world.h"
 
-#define ACTIONS_MAX 300u
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct fuzz_in in = {bytes, bytes + n};
-	struct world w;
 	bool hostile = fuzz_below(&in, 2);
+	struct world w;
 
 	world_new(&w, &in, hostile, true);
-	for (unsigned i = 0; i < ACTIONS_MAX && fuzz_left(&in) > 0; i++) {
-		unsigned which = fuzz_below(&in, 16);
-
-		if (which < 9)
-			world_packet(&w);
-		else if (which == 9 && hostile)
-			world_scribble(&w, &in);
-		else if (which == 9)
-			world_raw_frame(&w);
-		else if (which < 14)
-			world_client(&w);
-		else
-			world_host(&w);
-		if (which & 1) /* several packets of one burst */
-			world_turn(&w);
-	}
-	world_turn(&w);
-	world_end(&w);
+	world_play(&w);
 	return 0;
 }

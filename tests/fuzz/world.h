@@ -126,6 +126,8 @@ struct world {
 void world_new(struct world *w, struct fuzz_in *in, bool hostile, bool unreliable);
 /* State s of a connection as queue pair i has it. */
 enum roce_qp_state world_state(const struct world *w, enum world_qp i, enum roce_qp_state s);
+/* All that the input says, up to the end of the world. */
+void world_play(struct world *w);
 /* The window keyed[i], not bound. */
 void world_keyed_new(struct world *w, unsigned i);
 /* A turn of the lcore, and what must hold after it. */
