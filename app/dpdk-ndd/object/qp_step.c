@@ -13,6 +13,7 @@
 #define FOR_RTR                                                                                    \
 	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
 		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE)
+
 /* ---- states -------------------------------------------------------------------------------- */
 
 static const enum roce_qp_state uc_states[] = {

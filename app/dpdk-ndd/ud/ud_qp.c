@@ -73,8 +73,8 @@ on_shard_ud_reset(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	roce_shard_publish(shard->engine); /* what was completed before, as for any RESET */
 }
 
-/* It is live again at once, as it was after its creation: that it receives nothing before it is in
- * RTR again is for those to see to that post receives. */
+/* It is live again at once, as after its creation. Until its client posts receives it takes
+ * nothing, and the library for verbs posts none before RTR. */
 enum ndsh_status
 ndd_ud_qp_reset(struct ndd_session *s, struct ndd_qp *qp, const struct ndsh_qp_modify *m, char *why,
 	size_t room)
