@@ -165,11 +165,8 @@ on_shard_qp_step(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	if (c->verdict == ROCE_MODIFY_OK)
 		c->verdict = roce_qp_modify(
 			shard->engine, c->engine, now_ns, step->to, mask, &step->attr);
-	if (step->to != ROCE_QPS_RESET)
-		return;
-	c->psn = roce_random_psn(shard->engine);
-	/* The client takes what is published when it is told for the last of the life before. */
-	roce_shard_publish(shard->engine);
+	if (step->to == ROCE_QPS_RESET)
+		c->psn = roce_random_psn(shard->engine);
 }
 
 static enum ndsh_status

@@ -70,7 +70,6 @@ on_shard_ud_reset(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct ud_reset *r = arg;
 
 	r->done = roce_ud_reset(shard->engine, r->engine, now_ns);
-	roce_shard_publish(shard->engine); /* what was completed before, as for any RESET */
 }
 
 /* It is live again at once, as after its creation. Until its client posts receives it takes

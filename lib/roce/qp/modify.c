@@ -282,6 +282,7 @@ roce_qp_reset(struct roce_shard *s, struct roce_qp *qp)
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->page->dead, 0, __ATOMIC_RELEASE);
+	roce_shard_publish(s);
 }
 
 /* A message that was begun is sent to its end in SQD; one of which nothing has left begins after it

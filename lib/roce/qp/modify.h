@@ -10,7 +10,8 @@ struct roce_shard;
 void roce_qp_drained(struct roce_shard *s, struct roce_qp *qp);
 
 /* W-QP-01: all that is posted or under way vanishes, and the queue pair is in RESET, whatever its
- * kind. */
+ * kind. What was completed before is published: a client that is told of the RESET knows by the
+ * numbers of entries which are of the life before. */
 void roce_qp_reset(struct roce_shard *s, struct roce_qp *qp);
 
 #endif
