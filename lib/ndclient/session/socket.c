@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,8 +18,26 @@
 #define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
 #define GREETING_MS	  10000 /* a daemon that lives answers at once */
 
+/* A daemon that has stopped accepts nobody, and its queue is short. */
 static nd_status
-connect_to(const char *path, int *sock)
+connect_fails(const char *path, int err)
+{
+	if (err == EAGAIN)
+		return nd_fail(ND_DEVICE_NOT_READY, "the daemon at %s does not answer", path);
+	return nd_fail(ND_DEVICE_NOT_READY, "no daemon at %s: %s", path, strerror(err));
+}
+
+/* For as long as connect() waits; 0: without an end. */
+static void
+set_patience(int sock, uint32_t ms)
+{
+	const struct timeval wait = {ms / 1000, ms % 1000 * 1000};
+
+	(void)setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+}
+
+nd_status
+nd_socket_connect(const char *path, uint32_t wait_ms, int *sock)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	int fd, rc, err;
@@ -29,14 +48,16 @@ connect_to(const char *path, int *sock)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return nd_fail(ND_INSUFFICIENT_RESOURCES, "socket: %s", strerror(errno));
+	set_patience(fd, wait_ms);
 	do
 		rc = connect(fd, (const struct sockaddr *)&sun, sizeof(sun));
 	while (rc < 0 && errno == EINTR);
 	if (rc < 0) {
 		err = errno;
 		close(fd);
-		return nd_fail(ND_DEVICE_NOT_READY, "no daemon at %s: %s", path, strerror(err));
+		return connect_fails(path, err);
 	}
+	set_patience(fd, 0);
 	*sock = fd;
 	return ND_SUCCESS;
 }
@@ -185,7 +206,7 @@ nd_socket_open(const struct nd_open_options *opt, int *sock, struct ndsh_hello_r
 		path = secure_getenv("NDD_SOCKET");
 	if (path == NULL)
 		path = users_socket(of_user) ? of_user : NDSH_SOCKET_DEFAULT;
-	st = connect_to(path, sock);
+	st = nd_socket_connect(path, GREETING_MS, sock);
 	if (st != ND_SUCCESS)
 		return st;
 	st = socket_greet(*sock, reply);

@@ -12,6 +12,9 @@
 /* A connected socket after HELLO; *reply has the daemon's answer. */
 nd_status nd_socket_open(
 	const struct nd_open_options *opt, int *sock, struct ndsh_hello_reply *reply);
+/* A connected socket. It waits for so many milliseconds where as many connect as the daemon's
+ * socket holds. */
+nd_status nd_socket_connect(const char *path, uint32_t wait_ms, int *sock);
 /* Send a request and wait for its reply, while there is no control thread. fd: where a file
  * descriptor goes that came along, or NULL. */
 nd_status nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd);
