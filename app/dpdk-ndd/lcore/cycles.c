@@ -33,7 +33,7 @@ ndd_cycles_start(struct ndd_cycles *c, uint64_t hz)
 {
 	cycles_begin(c);
 	c->mark = rte_rdtsc();
-	c->own = (struct ndd_own){.hz = hz, .at = c->mark, .used_ns = ndd_own_used_ns()};
+	c->own = (struct ndd_own){.hz = hz, .at = c->mark, .used_ns = ndd_thread_used_ns()};
 	cycles_add(&c->total.since, c->mark - c->total.since);
 	cycles_add(&c->total.until, c->mark - c->total.until);
 	cycles_end(c);
@@ -54,7 +54,7 @@ cycles_own(struct ndd_cycles *c, uint64_t cycles, bool matters)
 {
 	if (!matters && c->mark - c->own.at < c->own.hz / 1000)
 		return cycles;
-	return ndd_own_cycles(&c->own, c->mark, ndd_own_used_ns(), cycles);
+	return ndd_own_cycles(&c->own, c->mark, ndd_thread_used_ns(), cycles);
 }
 
 static void

@@ -10,7 +10,6 @@
 #define NDD_OWN_H
 
 #include <stdint.h>
-#include <time.h>
 
 #include "platform/clock.h"
 
@@ -19,15 +18,6 @@ struct ndd_own {
 	uint64_t at;	  /* counter, when the kernel was asked last */
 	uint64_t used_ns; /* what the thread had of the CPU until then */
 };
-
-static inline uint64_t
-ndd_own_used_ns(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * NDD_S + (uint64_t)ts.tv_nsec;
-}
 
 /* Of the cycles in front of now, those that the thread had for itself. used_ns: what it has had of
  * the CPU until now. */

@@ -4,6 +4,7 @@
 #define NDD_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 
@@ -21,6 +22,16 @@ static inline uint64_t
 ndd_now_ns(void)
 {
 	return (uint64_t)(((unsigned __int128)rte_rdtsc() * ndd_clock_mult) >> 32);
+}
+
+/* What the calling thread has had of CPUs; a system call. */
+static inline uint64_t
+ndd_thread_used_ns(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * NDD_S + (uint64_t)ts.tv_nsec;
 }
 
 /* now_ns may have been read before since_ns was, as that of a turn: nothing has elapsed then. */

@@ -170,7 +170,7 @@ turn_asleep(struct ndd_cycles *c)
 	nanosleep(&wait, NULL);
 	ndd_cycles_mark(c, NDD_STAGE_rx, 1);
 	ndd_cycles_turn(c, 0);
-	return ndd_own_used_ns() - used_ns;
+	return ndd_thread_used_ns() - used_ns;
 }
 
 /* The kernel of this machine counts a thread's CPU time: a long turn is the lcore's own if it
@@ -185,7 +185,7 @@ Test(cycles, a_turn_that_had_the_cpu_is_overlong_and_one_that_waited_is_not)
 	while (turn_asleep(&c) > NDD_CYCLES_TURN_US * 1000 / 2);
 	cr_expect(zero(u64, c.total.overlong));
 	cr_expect(lt(u64, c.total.own_longest, HZ / 1000));
-	while (ndd_own_used_ns() - c.own.used_ns < 3000000)
+	while (ndd_thread_used_ns() - c.own.used_ns < 3000000)
 		;
 	ndd_cycles_mark(&c, NDD_STAGE_rx, 1);
 	ndd_cycles_turn(&c, 0);
