@@ -18,6 +18,7 @@
 #include "rigs/lone_shard.h"
 #include "rigs/net_rig.h"
 #include "rigs/zeroed.h"
+#include "session/arrival.h"
 #include "session/closer.h"
 #include "session/membership.h"
 #include "session/session.h"
@@ -145,14 +146,18 @@ void
 ndd_rig_receive(struct ndd_rig *r)
 {
 	struct epoll_event ev[16];
-	int n = epoll_wait(r->d.epoll_fd, ev, 16, 0);
+	int n;
 
 	ndd_accounts_turn(&r->d.accounts);
+	ndd_listening_admit(&r->d);
+	ndd_arrivals_begin(&r->d);
+	n = epoll_wait(r->d.epoll_fd, ev, 16, 0);
 	for (int i = 0; i < n; i++) {
 		struct ndd_watch *w = ev[i].data.ptr;
 
 		w->ready(&r->d, w, ev[i].events);
 	}
+	ndd_listening_accept(&r->d);
 }
 
 bool
@@ -173,7 +178,7 @@ ndd_rig_turn(struct ndd_rig *r)
 }
 
 int
-ndd_rig_connect(struct ndd_rig *r, struct ndd_session **s)
+ndd_rig_dial(struct ndd_rig *r)
 {
 	struct sockaddr_un addr;
 	socklen_t bytes = sizeof(addr);
@@ -182,7 +187,16 @@ ndd_rig_connect(struct ndd_rig *r, struct ndd_session **s)
 	cr_assert_eq(
 		getsockname(r->d.listening[r->by].watch.fd, (struct sockaddr *)&addr, &bytes), 0);
 	cr_assert_eq(connect(fd, (const struct sockaddr *)&addr, bytes), 0);
-	ndd_rig_turn(r);
+	return fd;
+}
+
+int
+ndd_rig_connect(struct ndd_rig *r, struct ndd_session **s)
+{
+	int fd = ndd_rig_dial(r);
+
+	ndd_rig_turn(r); /* it is accepted, */
+	ndd_rig_turn(r); /* and has its session */
 	*s = TAILQ_LAST(&r->d.sessions, ndd_session_list);
 	return fd;
 }

@@ -25,6 +25,8 @@ struct ndd_rig {
 
 /* The caller frees nothing: each test is a process of its own. */
 struct ndd_rig *ndd_rig_new(void);
+/* A client connects, and the daemon has no turn. Returns its end of the socket. */
+int ndd_rig_dial(struct ndd_rig *r);
 /* A client connects. Returns its end of the socket, which does not block; *s is its session. */
 int ndd_rig_connect(struct ndd_rig *r, struct ndd_session **s);
 /* The daemon has one more socket, with this label; the clients that follow connect to it ("": to

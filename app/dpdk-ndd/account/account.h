@@ -62,6 +62,8 @@ void ndd_accounts_fini(struct ndd_accounts *a);
 
 /* The principal of a client, be it refused or not, with a reference; NULL: there is no memory. */
 struct ndd_principal *ndd_principal_get(struct ndd_accounts *a, const struct ndd_credentials *cred);
+/* One more reference to it; returns it. */
+struct ndd_principal *ndd_principal_hold(struct ndd_principal *p);
 /* All that was taken has been given back, if it was the last reference. */
 void ndd_principal_put(struct ndd_accounts *a, struct ndd_principal *p);
 uint32_t ndd_principal_weight(const struct ndd_principal *p);
@@ -79,6 +81,9 @@ ndd_principal_has_time(const struct ndd_principal *p)
 {
 	return p->credit_ns > 0;
 }
+/* Is more than half of a turn's left? What may come in a storm leaves the rest to others of its
+ * principal. */
+bool ndd_principal_has_half(const struct ndd_principal *p);
 /* It has used the time since then; returns now. */
 uint64_t ndd_principal_charge(struct ndd_principal *p, uint64_t since_ns);
 

@@ -15,8 +15,8 @@
 
 /* Before Linux 6.5 the process is found by its number, which may be another's by then: only for a
  * client that ends in the moment in which it connects. */
-static int
-peer_pidfd(int sock, pid_t pid)
+int
+ndd_credentials_pidfd(int sock, pid_t pid)
 {
 	socklen_t bytes = sizeof(int);
 	int fd = -1;
@@ -31,7 +31,7 @@ process_lives(int pidfd)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
 
-	return pidfd >= 0 && poll(&p, 1, 0) == 0;
+	return poll(&p, 1, 0) == 0;
 }
 
 /* Version 2 has the one line "0::/path". The process still lives behind the look, so its number was
@@ -67,9 +67,19 @@ read_groups(struct ndd_credentials *cred, int sock, gid_t own)
 		cred->gids += (uint32_t)(bytes / sizeof(gid_t));
 }
 
+static void
+find_cgroup(struct ndd_credentials *cred, int sock)
+{
+	int pidfd = ndd_credentials_pidfd(sock, cred->pid);
+
+	if (pidfd < 0)
+		return;
+	read_cgroup(cred, pidfd);
+	close(pidfd);
+}
+
 bool
-ndd_credentials_of(
-	struct ndd_credentials *cred, int sock, const char *label, bool wants_cgroup, int *pidfd)
+ndd_credentials_of(struct ndd_credentials *cred, int sock, const char *label, bool wants_cgroup)
 {
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
@@ -77,15 +87,13 @@ ndd_credentials_of(
 	memset(cred, 0, sizeof(*cred));
 	cred->uid = NDD_UID_UNKNOWN;
 	cred->label = label;
-	*pidfd = -1;
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0)
 		return false;
 	cred->pid = peer.pid;
 	cred->uid = peer.uid;
 	read_groups(cred, sock, peer.gid);
-	*pidfd = peer_pidfd(sock, peer.pid);
 	if (wants_cgroup)
-		read_cgroup(cred, *pidfd);
+		find_cgroup(cred, sock);
 	return true;
 }
 

@@ -21,12 +21,13 @@ struct ndd_credentials {
 };
 
 /*
- * Of the process that has connected sock. wants_cgroup: as that costs a file to be read. *pidfd is
- * one of that very process, or -1. False: the kernel does not say, and its user is
- * NDD_UID_UNKNOWN.
+ * Of the process that has connected sock. wants_cgroup: as that costs a file to be read. False: the
+ * kernel does not say, and its user is NDD_UID_UNKNOWN.
  */
 bool ndd_credentials_of(
-	struct ndd_credentials *cred, int sock, const char *label, bool wants_cgroup, int *pidfd);
+	struct ndd_credentials *cred, int sock, const char *label, bool wants_cgroup);
+/* A pidfd of the process that has connected sock, whose number is pid; -1: there is none. */
+int ndd_credentials_pidfd(int sock, pid_t pid);
 /* Does the rule's condition hold? */
 bool ndd_credentials_match(const struct ndd_credentials *cred, const struct config_principal *rule);
 

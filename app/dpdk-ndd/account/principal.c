@@ -155,6 +155,13 @@ ndd_principal_get(struct ndd_accounts *a, const struct ndd_credentials *cred)
 	return p;
 }
 
+struct ndd_principal *
+ndd_principal_hold(struct ndd_principal *p)
+{
+	p->refs++;
+	return p;
+}
+
 void
 ndd_principal_put(struct ndd_accounts *a, struct ndd_principal *p)
 {
@@ -174,6 +181,12 @@ ndd_accounts_turn(struct ndd_accounts *a)
 		if (p->credit_ns > turn_ns(p))
 			p->credit_ns = turn_ns(p);
 	}
+}
+
+bool
+ndd_principal_has_half(const struct ndd_principal *p)
+{
+	return p->credit_ns > turn_ns(p) / 2;
 }
 
 uint64_t

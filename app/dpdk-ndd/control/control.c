@@ -18,6 +18,7 @@
 #include "object/lost_memory.h"
 #include "platform/clock.h"
 #include "platform/log.h"
+#include "session/arrival.h"
 #include "session/closer.h"
 #include "session/end.h"
 #include "session/send.h"
@@ -63,6 +64,7 @@ on_signal(struct ndd *d, struct ndd_watch *w, uint32_t events)
 void
 ndd_lists_init(struct ndd *d)
 {
+	STAILQ_INIT(&d->arrivals);
 	TAILQ_INIT(&d->sessions);
 	TAILQ_INIT(&d->ended);
 	TAILQ_INIT(&d->conns);
@@ -134,14 +136,14 @@ nothing_waits(const struct ndd *d)
 	for (uint32_t i = 0; i < h->shards; i++)
 		if (!rte_ring_empty(h->event[i]) || !ndd_up_empty(&h->up[i]))
 			return false;
-	return ndd_workers_quiet(d->workers);
+	return STAILQ_EMPTY(&d->arrivals) && ndd_listening_is_quiet(d) &&
+	       ndd_workers_quiet(d->workers);
 }
 
 static void
-control_turn(struct ndd *d)
+serve_files(struct ndd *d, uint64_t now_ns)
 {
 	struct epoll_event ev[READY_MAX];
-	uint64_t now_ns = ndd_now_ns();
 	int n, ms = TAILQ_EMPTY(&d->ended) ? control_wait_ms(d, now_ns) : 0;
 
 	ndd_wakeup_before_sleep(&d->wakeup);
@@ -149,12 +151,22 @@ control_turn(struct ndd *d)
 		ms = 0;
 	n = epoll_wait(d->epoll_fd, ev, READY_MAX, ms);
 	ndd_wakeup_after_sleep(&d->wakeup);
-	ndd_accounts_turn(&d->accounts);
 	for (int i = 0; i < n; i++) {
 		struct ndd_watch *w = ev[i].data.ptr;
 
 		w->ready(d, w, ev[i].events);
 	}
+}
+
+static void
+control_turn(struct ndd *d)
+{
+	uint64_t now_ns;
+
+	ndd_accounts_turn(&d->accounts);
+	ndd_listening_admit(d);
+	ndd_arrivals_begin(d);
+	serve_files(d, ndd_now_ns());
 	now_ns = ndd_now_ns();
 	ndd_control_receive(d, now_ns);
 	ndd_workers_finish(d->workers);
@@ -165,6 +177,7 @@ control_turn(struct ndd *d)
 	ndd_listening_again(d, now_ns);
 	ndd_session_reap(d); /* no caller up the stack holds a session here */
 	ndd_control_proceed(d, now_ns);
+	ndd_listening_accept(d);
 }
 
 /* They may connect whatever the others' connections leave in time-wait. */
@@ -236,7 +249,9 @@ ndd_control_farewell(struct ndd *d)
 	struct ndd_session *s;
 
 	d->stopping = true;
+	ndd_listening_admit(d);
 	ndd_listening_stop(d);
+	ndd_arrivals_end(d);
 	while ((s = TAILQ_FIRST(&d->sessions)) != NULL)
 		ndd_session_end(s, "the daemon is shutting down");
 	do {

@@ -19,6 +19,7 @@
 #include "lcore/wakeup.h"
 #include "net/net.h"
 #include "session/listening.h"
+#include "session/seat.h"
 
 struct ndd_ah;
 struct ndd_closer;
@@ -51,6 +52,7 @@ struct ndd {
 	struct ndd_listening listening[NDD_LISTENING_MAX];
 	uint32_t listenings;
 	struct ndd_accounts accounts;
+	struct ndd_seat_list arrivals; /* session/arrival.h */
 	struct ndd_session_list sessions, ended;
 	uint32_t session_count;
 	uint64_t delayed_until_ns;    /* the first time that a session waits for (session/rate.c) */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "session/receive.h"
 #include "session/seat.h"
 
 struct ndd_closer {
@@ -91,14 +92,22 @@ ndd_closer_stop(struct ndd_closer *c)
 }
 
 void
-ndd_closer_give(struct ndd_closer *c, int fd, struct ndd_seat *seat)
+ndd_closer_give(struct ndd_closer *c, struct ndd_seat *seat)
 {
-	seat->fd = fd;
 	pthread_mutex_lock(&c->lock);
 	STAILQ_INSERT_TAIL(&c->open, seat, next);
 	c->n++;
 	pthread_cond_signal(&c->given);
 	pthread_mutex_unlock(&c->lock);
+}
+
+void
+ndd_closer_close(struct ndd_closer *c, struct ndd_seat *seat)
+{
+	if (ndd_receive_close(seat->fd))
+		ndd_seat_drop(seat);
+	else
+		ndd_closer_give(c, seat);
 }
 
 struct ndd_seat *

@@ -15,8 +15,11 @@ struct ndd_seat;
 struct ndd_closer *ndd_closer_start(void);
 /* What it has not closed by then is left to the end of the process. May be NULL. */
 void ndd_closer_stop(struct ndd_closer *c);
-/* It closes fd when it has the time. It has the seat until then. */
-void ndd_closer_give(struct ndd_closer *c, int fd, struct ndd_seat *seat);
+/* Close the client's socket, seat->fd, here if that takes no time, and else by the thread. It has
+ * the seat until then. */
+void ndd_closer_close(struct ndd_closer *c, struct ndd_seat *seat);
+/* The thread closes it when it has the time. */
+void ndd_closer_give(struct ndd_closer *c, struct ndd_seat *seat);
 /* A seat whose descriptor has been closed; NULL: none since the last call. */
 struct ndd_seat *ndd_closer_closed(struct ndd_closer *c);
 /* How many it was given and has not closed. */

@@ -13,14 +13,13 @@
 #include "control/daemon.h"
 #include "platform/clock.h"
 #include "platform/log.h"
-#include "session/session.h"
+#include "session/arrival.h"
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
-#define ACCEPTS_PER_WAKE 16
-#define BACKLOG		 128
-#define DEAF_NS		 (250 * NDD_MS)
+#define BACKLOG 16 /* who connects in vain meanwhile waits, and nobody waits behind many */
+#define DEAF_NS (250 * NDD_MS)
 
 /* ---- connections --------------------------------------------------------------------------- */
 
@@ -33,41 +32,89 @@ listening_pause(struct ndd *d, struct ndd_listening *l)
 	ndd_watch_change(d, &l->watch, 0);
 }
 
-/* Without a descriptor left, or memory, the socket would stay ready, and this be called in every
- * turn. The clients of one socket are in one queue: behind one that can't even be put away, all of
- * them wait. */
 static void
 on_connection(struct ndd *d, struct ndd_watch *w, uint32_t events)
 {
 	struct ndd_listening *l = (struct ndd_listening *)w;
 
 	(void)events;
-	for (int i = 0; i < ACCEPTS_PER_WAKE; i++) {
-		int fd;
+	l->ready = !d->stopping;
+	if (d->stopping)
+		listening_pause(d, l);
+}
 
-		if (d->stopping) {
-			listening_pause(d, l);
-			return;
-		}
-		fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+/* Without a descriptor left, or memory, the socket would stay ready, and this be called in every
+ * turn. */
+static void
+accept_some(struct ndd *d, struct ndd_listening *l)
+{
+	while (l->n < NDD_ACCEPTED_MAX) {
+		int fd = accept4(l->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
 		if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
 			listening_pause(d, l);
 		if (fd < 0)
 			return;
-		if (!ndd_session_admit(d, fd, l->label)) {
-			l->held = fd;
-			listening_pause(d, l);
-			return;
-		}
+		l->accepted[l->n++] = fd;
 	}
+}
+
+void
+ndd_listening_accept(struct ndd *d)
+{
+	for (uint32_t i = 0; i < d->listenings; i++) {
+		if (d->listening[i].ready)
+			accept_some(d, &d->listening[i]);
+		d->listening[i].ready = false;
+	}
+}
+
+static void
+accepted_drop(struct ndd_listening *l, uint32_t n)
+{
+	l->n -= n;
+	memmove(l->accepted, l->accepted + n, l->n * sizeof(l->accepted[0]));
+}
+
+/* The clients of one socket are in one queue: behind one that can't even be put away, all of them
+ * wait. */
+static void
+admit_some(struct ndd *d, struct ndd_listening *l)
+{
+	uint32_t n = 0;
+
+	while (n < l->n && ndd_arrival_admit(d, l->accepted[n], l->label))
+		n++;
+	accepted_drop(l, n);
+	if (l->n != 0)
+		listening_pause(d, l);
+}
+
+void
+ndd_listening_admit(struct ndd *d)
+{
+	for (uint32_t i = 0; i < d->listenings; i++)
+		if (!d->listening[i].deaf)
+			admit_some(d, &d->listening[i]);
+}
+
+bool
+ndd_listening_is_quiet(const struct ndd *d)
+{
+	for (uint32_t i = 0; i < d->listenings; i++)
+		if (d->listening[i].n != 0 && !d->listening[i].deaf)
+			return false;
+	return true;
 }
 
 static bool
 listening_hears(struct ndd *d, struct ndd_listening *l)
 {
-	if (l->held >= 0 && !ndd_session_put_away(d, l->held, l->label))
+	if (l->n == 0)
+		return true;
+	if (!ndd_arrival_put_away(d, l->accepted[0], l->label))
 		return false;
-	l->held = -1;
+	accepted_drop(l, 1);
 	return true;
 }
 
@@ -126,7 +173,7 @@ ndd_listening_add(struct ndd *d, int fd, const char *path, const char *label)
 {
 	struct ndd_listening *l = &d->listening[d->listenings];
 
-	*l = (struct ndd_listening){.path = path, .label = label, .held = -1};
+	*l = (struct ndd_listening){.path = path, .label = label};
 	if (!ndd_watch_add(d, &l->watch, fd, EPOLLIN, on_connection))
 		return false;
 	d->listenings++;

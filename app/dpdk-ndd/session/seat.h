@@ -17,8 +17,9 @@
 
 struct ndd_seat {
 	struct ndd_account account;
-	STAILQ_ENTRY(ndd_seat) next; /* in a list of the closer's, */
-	int fd;			     /* which closes this */
+	STAILQ_ENTRY(ndd_seat) next; /* among the arrivals, or in a list of the closer's */
+	int fd;			     /* the client's socket, while it is in one of these */
+	pid_t pid;
 	uint32_t holders;
 	bool stranger; /* the socket of a client that was refused */
 };

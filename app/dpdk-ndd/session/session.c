@@ -83,39 +83,6 @@ watch_process(struct ndd_session *s, int pidfd)
 		close(pidfd);
 }
 
-static void
-socket_close(struct ndd *d, int fd, struct ndd_seat *seat)
-{
-	if (!ndd_receive_close(fd))
-		ndd_closer_give(d->closer, fd, seat);
-	else
-		ndd_seat_drop(seat);
-}
-
-static bool
-stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *cred)
-{
-	struct ndd_seat *seat = ndd_seat_take_stranger(&d->accounts, cred);
-
-	if (seat != NULL)
-		ndd_closer_give(d->closer, fd, seat);
-	return seat != NULL;
-}
-
-/* Nothing is left of a client that is refused, unless it has sent files: however many try, they
- * take no room. */
-static bool
-client_refuse(
-	struct ndd *d, int fd, const struct ndd_credentials *cred, const struct ndd_refusal *why)
-{
-	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = why->status}};
-
-	(void)snprintf(m.reason, sizeof(m.reason), "%s", why->why);
-	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
-	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", cred->pid, why->why);
-	return ndd_receive_close(fd) || stranger_put_away(d, fd, cred);
-}
-
 static struct ndd_session *
 session_new(struct ndd *d, int fd, struct ndd_seat *seat)
 {
@@ -138,64 +105,17 @@ session_new(struct ndd *d, int fd, struct ndd_seat *seat)
 	return s;
 }
 
-static bool
-rules_name_cgroups(const struct config *cfg)
-{
-	for (uint32_t i = 0; i < cfg->principals; i++)
-		if (cfg->principal[i].cgroup[0] != '\0')
-			return true;
-	return false;
-}
-
-static bool
-credentials_read(
-	const struct ndd *d, struct ndd_credentials *cred, int fd, const char *label, int *pidfd)
-{
-	return ndd_credentials_of(cred, fd, label, rules_name_cgroups(d->cfg), pidfd);
-}
-
-static void
-process_forget(int pidfd)
-{
-	if (pidfd >= 0)
-		close(pidfd);
-}
-
 bool
-ndd_session_admit(struct ndd *d, int fd, const char *label)
+ndd_session_begin(struct ndd *d, struct ndd_seat *seat)
 {
-	struct ndd_refusal why = {NDSH_ERR_ACCESS, "the kernel does not say who it is"};
-	struct ndd_seat *seat = NULL;
-	struct ndd_credentials cred;
-	struct ndd_session *s;
-	int pidfd;
+	struct ndd_session *s = session_new(d, seat->fd, seat);
 
-	if (credentials_read(d, &cred, fd, label, &pidfd))
-		seat = ndd_seat_take(&d->accounts, &cred, &why);
-	s = seat != NULL ? session_new(d, fd, seat) : NULL;
-	if (s != NULL) {
-		s->pid = cred.pid;
-		watch_process(s, pidfd);
-		ndd_debug("session %lu: process %d, %s", s->serial, s->pid,
-			s->account.principal->name);
-		return true;
-	}
-	process_forget(pidfd);
-	if (seat == NULL)
-		return client_refuse(d, fd, &cred, &why);
-	socket_close(d, fd, seat);
+	if (s == NULL)
+		return false;
+	s->pid = seat->pid;
+	watch_process(s, ndd_credentials_pidfd(seat->fd, seat->pid));
+	ndd_debug("session %lu: process %d, %s", s->serial, s->pid, s->account.principal->name);
 	return true;
-}
-
-bool
-ndd_session_put_away(struct ndd *d, int fd, const char *label)
-{
-	struct ndd_credentials cred;
-	int pidfd;
-
-	(void)credentials_read(d, &cred, fd, label, &pidfd);
-	process_forget(pidfd);
-	return stranger_put_away(d, fd, &cred);
 }
 
 /* ---- end ------------------------------------------------------------------------------------ */
@@ -210,7 +130,8 @@ session_free(struct ndd *d, struct ndd_session *s)
 	ndd_tables_fini(s);
 	TAILQ_REMOVE(&d->ended, s, next);
 	d->session_count--;
-	socket_close(d, ndd_watch_take(d, &s->watch), s->seat);
+	s->seat->fd = ndd_watch_take(d, &s->watch);
+	ndd_closer_close(d->closer, s->seat);
 	free(s);
 }
 

@@ -78,12 +78,8 @@ ndd_session_hop_owner(const struct ndd_session *s)
 	return ndd_hop_owner(s->account.principal->number);
 }
 
-/* A client has connected, by the socket with this label: make a session of it, or tell it why not.
- * False: it is refused, but fd is still the caller's: files lie in it, so that closing it may take
- * long, and its principal has its share of such sockets. */
-bool ndd_session_admit(struct ndd *d, int fd, const char *label);
-/* Is there a place for it now? */
-bool ndd_session_put_away(struct ndd *d, int fd, const char *label);
+/* Of a client that has arrived (arrival.h). False: there is no memory, and nothing has changed. */
+bool ndd_session_begin(struct ndd *d, struct ndd_seat *seat);
 /* Free the sessions that have ended, and all their objects, as far as their principals' time goes.
  * No caller up the stack may hold one. */
 void ndd_session_reap(struct ndd *d);

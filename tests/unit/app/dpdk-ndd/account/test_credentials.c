@@ -15,27 +15,27 @@ Test(credentials, of_a_process_as_the_kernel_says)
 	int sock[2], pidfd, n = getgroups(NDD_GROUPS_MAX, groups);
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
-	cr_assert(ndd_credentials_of(&cred, sock[0], "red", true, &pidfd));
+	cr_assert(ndd_credentials_of(&cred, sock[0], "red", true));
 	cr_expect(eq(int, cred.pid, getpid()));
 	cr_expect(eq(u32, cred.uid, getuid()));
 	cr_expect(eq(str, (char *)(uintptr_t)cred.label, "red"));
 	cr_expect(eq(u32, cred.gid[0], getgid()));
 	cr_expect(eq(u32, cred.gids, 1 + (uint32_t)n));
 	cr_expect(eq(int, memcmp(&cred.gid[1], groups, (size_t)n * sizeof(gid_t)), 0));
+	pidfd = ndd_credentials_pidfd(sock[0], cred.pid);
 	cr_expect(ge(int, pidfd, 0));
 	cr_expect(cred.cgroup[0] == '/' || access("/sys/fs/cgroup/cgroup.procs", F_OK) != 0);
 	close(pidfd);
-	cr_assert(ndd_credentials_of(&cred, sock[0], "", false, &pidfd));
+	cr_assert(ndd_credentials_of(&cred, sock[0], "", false));
 	cr_expect(eq(str, cred.cgroup, ""), "it was not asked for");
 }
 
 Test(credentials, of_no_socket)
 {
 	struct ndd_credentials cred;
-	int pidfd;
 
-	cr_expect_not(ndd_credentials_of(&cred, 0, "", false, &pidfd));
-	cr_expect(eq(int, pidfd, -1));
+	cr_expect_not(ndd_credentials_of(&cred, 0, "", false));
+	cr_expect(eq(u32, cred.uid, NDD_UID_UNKNOWN));
 }
 
 Test(credentials, a_rule_is_about_those_who_match_in_all_that_it_names)

@@ -87,6 +87,7 @@ Test(session, without_descriptors_they_wait)
 	cr_expect(ndd_rig_is_quiet(r), "not at once");
 	ndd_listening_again(&r->d, r->d.listening[0].deaf_since_ns + 250000000);
 	ndd_rig_turn(r);
+	ndd_rig_turn(r);
 	cr_expect(eq(u32, r->d.session_count, 1));
 }
 

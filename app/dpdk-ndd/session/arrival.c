@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/arrival.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "account/credentials.h"
+#include "control/daemon.h"
+#include "platform/clock.h"
+#include "platform/log.h"
+#include "session/closer.h"
+#include "session/receive.h"
+#include "session/seat.h"
+#include "session/session.h"
+
+/* ---- connecting ---------------------------------------------------------------------------- */
+
+static bool
+rules_name_cgroups(const struct config *cfg)
+{
+	for (uint32_t i = 0; i < cfg->principals; i++)
+		if (cfg->principal[i].cgroup[0] != '\0')
+			return true;
+	return false;
+}
+
+static bool
+credentials_read(const struct ndd *d, struct ndd_credentials *cred, int fd, const char *label)
+{
+	return ndd_credentials_of(cred, fd, label, rules_name_cgroups(d->cfg));
+}
+
+static bool
+stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *cred)
+{
+	struct ndd_seat *seat = ndd_seat_take_stranger(&d->accounts, cred);
+
+	if (seat == NULL)
+		return false;
+	seat->fd = fd;
+	ndd_closer_give(d->closer, seat);
+	return true;
+}
+
+static void
+tell_end(int fd, enum ndsh_status status, const char *why)
+{
+	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = status}};
+
+	(void)snprintf(m.reason, sizeof(m.reason), "%s", why);
+	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Nothing is left of a client that is refused, unless it has sent files: however many try, they
+ * take no room. */
+static bool
+client_refuse(
+	struct ndd *d, int fd, const struct ndd_credentials *cred, const struct ndd_refusal *why)
+{
+	tell_end(fd, why->status, why->why);
+	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", cred->pid, why->why);
+	return ndd_receive_close(fd) || stranger_put_away(d, fd, cred);
+}
+
+bool
+ndd_arrival_admit(struct ndd *d, int fd, const char *label)
+{
+	struct ndd_refusal why = {NDSH_ERR_ACCESS, "the kernel does not say who it is"};
+	const uint64_t began_ns = ndd_now_ns();
+	struct ndd_seat *seat = NULL;
+	struct ndd_credentials cred;
+
+	if (credentials_read(d, &cred, fd, label))
+		seat = ndd_seat_take(&d->accounts, &cred, &why);
+	if (seat == NULL)
+		return client_refuse(d, fd, &cred, &why);
+	seat->fd = fd;
+	seat->pid = cred.pid;
+	STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
+	(void)ndd_principal_charge(seat->account.principal, began_ns);
+	return true;
+}
+
+bool
+ndd_arrival_put_away(struct ndd *d, int fd, const char *label)
+{
+	struct ndd_credentials cred;
+
+	(void)credentials_read(d, &cred, fd, label);
+	return stranger_put_away(d, fd, &cred);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------ */
+
+/* It has closed its socket: whatever it said before, it needs no session. */
+static bool
+has_left(const struct ndd_seat *seat)
+{
+	struct pollfd p = {.fd = seat->fd};
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP) != 0;
+}
+
+static void
+arrival_begin(struct ndd *d, struct ndd_seat *seat)
+{
+	struct ndd_principal *p = ndd_principal_hold(seat->account.principal);
+	const uint64_t began_ns = ndd_now_ns();
+
+	if (has_left(seat) || !ndd_session_begin(d, seat))
+		ndd_closer_close(d->closer, seat);
+	(void)ndd_principal_charge(p, began_ns);
+	ndd_principal_put(&d->accounts, p);
+}
+
+void
+ndd_arrivals_begin(struct ndd *d)
+{
+	struct ndd_seat_list waiting = STAILQ_HEAD_INITIALIZER(waiting);
+	struct ndd_seat *seat;
+
+	while ((seat = STAILQ_FIRST(&d->arrivals)) != NULL) {
+		STAILQ_REMOVE_HEAD(&d->arrivals, next);
+		if (ndd_principal_has_half(seat->account.principal))
+			arrival_begin(d, seat);
+		else
+			STAILQ_INSERT_TAIL(&waiting, seat, next);
+	}
+	STAILQ_CONCAT(&d->arrivals, &waiting);
+}
+
+void
+ndd_arrivals_end(struct ndd *d)
+{
+	struct ndd_seat *seat;
+
+	while ((seat = STAILQ_FIRST(&d->arrivals)) != NULL) {
+		STAILQ_REMOVE_HEAD(&d->arrivals, next);
+		tell_end(seat->fd, NDSH_ERR_SESSION_ENDED, "the daemon is shutting down");
+		ndd_closer_close(d->closer, seat);
+	}
+}
