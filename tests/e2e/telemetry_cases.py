@@ -133,6 +133,19 @@ def counters(build):
             expect(not value or int(value.group(1)) >= told, name, value, told)
 
 
+def crowded(build):
+    """An lcore that shares its CPU with another program says so, and the control thread rests for it."""
+    with sandbox.scratch("ndd-e2e-") as folder, counted(build, folder, cycles=False) as link, \
+            Telemetry(link.a) as of_a, \
+            Process("taskset", "--cpu-list", cpus(2)[0], "sh", "-c", "while :; do :; done", name="spinner"):
+        def both_are_counted():
+            with Transfer(link):
+                pass
+            return of_a.ask("/ndd/shard,0")["frames"]["crowded"] > 0 and of_a.ask("/ndd/control")["rests"] > 0
+
+        until(both_are_counted, "crowded and rests", timeout=60)
+
+
 def wrong_questions(build):
     """They get an answer that says what is wrong, and the daemon goes on."""
     with sandbox.scratch("ndd-e2e-") as folder, counted(build, folder, cycles=False) as link, \
@@ -181,6 +194,7 @@ def a_strangers_folder(build):
 def lone_cases(build):
     yield "cycles of a transfer", lambda: cycles_of_a_transfer(build)
     yield "counters", lambda: counters(build)
+    yield "crowded", lambda: crowded(build)
     yield "wrong questions", lambda: wrong_questions(build)
     yield "table", lambda: table(build)
     yield "off", lambda: off(build)

@@ -130,7 +130,7 @@ ndd_rig_new(void)
 	cr_assert_not_null(d->closer);
 	ndd_rig_principals(r);
 	cr_assert(ndd_wakeup_init(&d->wakeup));
-	d->workers = ndd_workers_start(&d->wakeup);
+	d->workers = ndd_workers_start(&d->wakeup, &d->plane.crowd);
 	cr_assert_not_null(d->workers);
 	net_rig_init(&net, 16);
 	d->net = net.n;

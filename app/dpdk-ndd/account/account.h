@@ -73,7 +73,7 @@ uint32_t ndd_principal_weight(const struct ndd_principal *p);
  * requests and for the ends of its sessions; what one request took beyond that is owed in the next
  * turns. So nobody waits for another principal's work longer than that, and one request.
  */
-#define NDD_TURN_NS 500000
+#define NDD_TURN_NS 100000
 /* A turn begins. */
 void ndd_accounts_turn(struct ndd_accounts *a);
 static inline bool

@@ -18,6 +18,7 @@
 #include "object/lost_memory.h"
 #include "platform/clock.h"
 #include "platform/log.h"
+#include "platform/pace.h"
 #include "session/arrival.h"
 #include "session/closer.h"
 #include "session/end.h"
@@ -97,7 +98,7 @@ static bool
 start_helpers(struct ndd *d)
 {
 	d->closer = ndd_closer_start();
-	d->workers = ndd_workers_start(&d->wakeup);
+	d->workers = ndd_workers_start(&d->wakeup, &d->plane.crowd);
 	return d->closer != NULL && d->workers != NULL;
 }
 
@@ -163,6 +164,7 @@ control_turn(struct ndd *d)
 {
 	uint64_t now_ns;
 
+	ndd_pace(&d->pace, &d->plane.crowd);
 	ndd_accounts_turn(&d->accounts);
 	ndd_listening_admit(d);
 	ndd_arrivals_begin(d);
@@ -236,6 +238,7 @@ ndd_control_listen(struct ndd *d)
 void
 ndd_control_run(struct ndd *d)
 {
+	ndd_pace_start();
 	while (!d->stopping)
 		control_turn(d);
 }

@@ -74,6 +74,7 @@ struct ndd {
 	uint64_t permit_secret[2];	  /* conn/numbers.h */
 	struct ndd_ports ports, ud_ports; /* of connections, of datagram services */
 	uint64_t links_check_ns;
+	struct ndd_pace pace; /* the control thread's */
 	bool stopping, mlock_refused;
 };
 

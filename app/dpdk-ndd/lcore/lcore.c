@@ -127,19 +127,25 @@ int
 ndd_lcore_main(void *arg)
 {
 	struct ndd_shard *s = arg;
+	uint64_t had_cpu_ns;
 
 	/* Short sleeps end on time. */
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
 	if (s->cycles != NULL)
 		ndd_cycles_start(s->cycles, rte_get_tsc_hz());
+	had_cpu_ns = ndd_now_ns();
 	while (__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) == 0) {
 		uint64_t now_ns = ndd_now_ns();
 
+		s->count.crowded += ndd_crowd_notice(&s->plane->crowd, had_cpu_ns, now_ns);
+		had_cpu_ns = now_ns;
 		if (ndd_lcore_turn(s, now_ns) == 0) {
 			enum ndd_stage waited = ndd_lcore_idle(s, now_ns);
 
 			if (unlikely(s->cycles != NULL))
 				ndd_cycles_idle(s->cycles, waited);
+			if (waited == NDD_STAGE_sleep)
+				had_cpu_ns = ndd_now_ns();
 			continue;
 		}
 		s->idle_since_ns = 0;

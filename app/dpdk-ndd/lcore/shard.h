@@ -13,6 +13,7 @@
 #include "lcore/cycles.h"
 #include "lcore/handover.h"
 #include "lcore/wakeup.h"
+#include "platform/pace.h"
 #include "port/port.h"
 #include "roce/mem/admin.h"
 #include "roce/shard/principal.h"
@@ -23,7 +24,7 @@
 #define NDD_OUT_MAX	 128u /* frames kept for a port that takes none */
 #define NDD_SESSIONS_MAX 1024u
 
-/* Every thread reads it; it is constant after the start. */
+/* Every thread reads it; but for its last member it is constant after the start. */
 struct ndd_plane {
 	uint64_t secret[2];
 	struct roce_qpn_key qpn_key;
@@ -39,6 +40,7 @@ struct ndd_plane {
 	struct ndd_shard *shard[NDD_SHARDS_MAX];
 	struct ndd_handover rings;
 	struct ndd_wakeup *control_wakeup;
+	_Alignas(NDSH_CACHE_LINE) struct ndd_crowd crowd; /* lcores write to it */
 };
 
 /* A session as its lcore sees it. Belongs to the lcore from attach to detach. */

@@ -256,6 +256,7 @@ on_control(const struct ndd *d, const char *cmd, const char *params, struct rte_
 	counter_add(whole, "sessions", __atomic_load_n(&d->session_count, __ATOMIC_RELAXED));
 	counter_add(whole, "commands_delayed",
 		__atomic_load_n(&d->accounts.commands_delayed, __ATOMIC_RELAXED));
+	counter_add(whole, "rests", __atomic_load_n(&d->pace.rests, __ATOMIC_RELAXED));
 	out = inner_dictionary(whole, "cm");
 	if (out != NULL) {
 		const struct roce_cm_counters *c = roce_cm_counters(d->cm);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "control/daemon.h"
+#include "platform/pace.h"
 #include "session/class.h"
 #include "session/seat.h"
 #include "session/session.h"
@@ -32,11 +33,16 @@ struct ndd_workers {
 	pthread_mutex_t lock; /* held for some instructions only: the control thread takes it */
 	pthread_cond_t over;  /* a thread is */
 	struct ndd_wakeup *control;
+	const struct ndd_crowd *crowd;
 	struct job_list done;
 	uint32_t done_count;	    /* read without the lock, too */
 	bool stop;		    /* the same */
 	struct ndd_worker *slicing; /* whose slice is under way */
 	STAILQ_HEAD(, ndd_worker) turns;
+	/* the slicing worker's */
+	struct ndd_pace pace;
+	uint64_t used_ns;	/* by all slices */
+	uint64_t began_used_ns; /* what its thread had used when this one began */
 	/* the control thread's own */
 	TAILQ_HEAD(, ndd_worker) workers;
 	uint32_t left;
@@ -65,6 +71,7 @@ worker_main(void *arg)
 	struct ndd_workers *all = w->all;
 	const struct ndd_job *ran = NULL;
 
+	ndd_pace_start();
 	pthread_mutex_lock(&all->lock);
 	while (ran != &w->last && !all->stop)
 		if (STAILQ_EMPTY(&w->jobs))
@@ -80,7 +87,7 @@ worker_main(void *arg)
 /* ---- the control thread -------------------------------------------------------------------- */
 
 struct ndd_workers *
-ndd_workers_start(struct ndd_wakeup *control)
+ndd_workers_start(struct ndd_wakeup *control, const struct ndd_crowd *crowd)
 {
 	struct ndd_workers *all = calloc(1, sizeof(*all));
 	pthread_condattr_t clock;
@@ -88,6 +95,7 @@ ndd_workers_start(struct ndd_wakeup *control)
 	if (all == NULL)
 		return NULL;
 	all->control = control;
+	all->crowd = crowd;
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&all->over, &clock);
@@ -288,6 +296,18 @@ ndd_job_slice_begin(const struct ndd_job *j)
 	while (all->slicing != w)
 		pthread_cond_wait(&w->given, &all->lock);
 	pthread_mutex_unlock(&all->lock);
+	all->began_used_ns = ndd_thread_used_ns();
+}
+
+/* Behind a slice, and as a part of it: all slices together leave time to the lcores. */
+static void
+slice_rest(struct ndd_workers *all)
+{
+	const uint64_t now_ns = ndd_now_ns();
+
+	all->used_ns += ndd_thread_used_ns() - all->began_used_ns;
+	ndd_pace_sleep(ndd_pace_rest_ns(
+		&all->pace, now_ns, all->used_ns, ndd_crowd_is(all->crowd, now_ns)));
 }
 
 void
@@ -295,6 +315,7 @@ ndd_job_slice_end(const struct ndd_job *j)
 {
 	struct ndd_workers *all = j->worker->all;
 
+	slice_rest(all);
 	pthread_mutex_lock(&all->lock);
 	all->slicing = STAILQ_FIRST(&all->turns);
 	if (all->slicing != NULL) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+struct ndd_crowd;
 struct ndd_seat;
 struct ndd_session;
 struct ndd_wakeup;
@@ -29,8 +30,9 @@ struct ndd_job {
 
 /* ---- the control thread ---- */
 
-/* Threads notify by control when a job is done. NULL: no memory. */
-struct ndd_workers *ndd_workers_start(struct ndd_wakeup *control);
+/* Threads notify by control when a job is done, and rest behind slices where it is crowded. NULL:
+ * no memory. */
+struct ndd_workers *ndd_workers_start(struct ndd_wakeup *control, const struct ndd_crowd *crowd);
 /* Jobs are cut short, and not done(). A thread that goes on waiting for its client is left to the
  * end of the process, with what it uses: false. May be NULL. */
 bool ndd_workers_stop(struct ndd_workers *all);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lcore/wakeup.h"
+#include "platform/pace.h"
 #include "object/mapping.h"
 #include "platform/sigbus.h"
 #include "rigs/stress.h"
@@ -117,13 +118,14 @@ session_drop(struct session *s)
 int
 main(void)
 {
+	static const struct ndd_crowd crowd;
 	static struct ndd_wakeup control;
 	struct ndd_workers *all;
 	struct session *s[AT_A_TIME] = {0};
 	uint32_t seed = 1;
 
 	STRESS_CHECK(ndd_sigbus_install() && ndd_wakeup_init(&control), "no start\n");
-	all = ndd_workers_start(&control);
+	all = ndd_workers_start(&control, &crowd);
 	STRESS_CHECK(all != NULL, "no start\n");
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct session **at = &s[i % AT_A_TIME];

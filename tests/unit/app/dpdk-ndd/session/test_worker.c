@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "lcore/wakeup.h"
+#include "platform/pace.h"
 #include "session/worker.h"
 
 struct crew {
 	struct ndd_wakeup control;
+	struct ndd_crowd crowd;
 	struct ndd_workers *all;
 };
 
@@ -74,7 +76,7 @@ crew_new(void)
 	struct crew *c = aligned_alloc(64, (sizeof(*c) + 63) & ~(size_t)63);
 
 	cr_assert(ndd_wakeup_init(&c->control));
-	c->all = ndd_workers_start(&c->control);
+	c->all = ndd_workers_start(&c->control, &c->crowd);
 	cr_assert_not_null(c->all);
 	return c;
 }
