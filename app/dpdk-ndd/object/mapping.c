@@ -20,7 +20,7 @@
 
 /* Populating and unmapping hold the lock of the daemon's address space, which other threads need to
  * allocate. */
-#define SLICE_BYTES (2u << 20)
+#define SLICE_BYTES (512u << 10)
 #define RETRY_US    1000u
 
 static bool

@@ -301,21 +301,28 @@ ndd_job_slice_begin(const struct ndd_job *j)
 
 /* Behind a slice, and as a part of it: all slices together leave time to the lcores. */
 static void
-slice_rest(struct ndd_workers *all)
+slice_rest(struct ndd_workers *all, bool others_wait)
 {
 	const uint64_t now_ns = ndd_now_ns();
 
 	all->used_ns += ndd_thread_used_ns() - all->began_used_ns;
-	ndd_pace_sleep(ndd_pace_rest_ns(
-		&all->pace, now_ns, all->used_ns, ndd_crowd_is(all->crowd, now_ns)));
+	if (!others_wait)
+		ndd_pace_sleep(ndd_pace_rest_ns(
+			&all->pace, now_ns, all->used_ns, ndd_crowd_is(all->crowd, now_ns)));
 }
 
+/* A rest is at the cost of the session that made it necessary: none with others in line, who had
+ * little of the time yet. */
 void
 ndd_job_slice_end(const struct ndd_job *j)
 {
 	struct ndd_workers *all = j->worker->all;
+	bool others_wait;
 
-	slice_rest(all);
+	pthread_mutex_lock(&all->lock);
+	others_wait = !STAILQ_EMPTY(&all->turns);
+	pthread_mutex_unlock(&all->lock);
+	slice_rest(all, others_wait);
 	pthread_mutex_lock(&all->lock);
 	all->slicing = STAILQ_FIRST(&all->turns);
 	if (all->slicing != NULL) {
