@@ -21,7 +21,8 @@ struct attack {
 
 extern const struct attack socket_attacks[], message_attacks[], object_attacks[], ring_attacks[],
 	work_attacks[], memory_attacks[], connection_attacks[], datagram_attacks[],
-	traffic_attacks[], window_attacks[]; /* each ends with one without a name */
+	traffic_attacks[], unreliable_attacks[],
+	window_attacks[]; /* each ends with one without a name */
 
 /* Preparation is over: say so, and attack for ms from now. */
 void attack_starts(struct target *t);
@@ -48,6 +49,8 @@ bool duo_join(struct duo *d, uint32_t depth);
 /* Two queue pairs that are brought up by hand towards each other. */
 bool duo_by_hand(
 	struct duo *d, struct raw_qp *qp, struct raw_qp *peer_qp, uint32_t depth, uint32_t psn);
+/* An unreliable connection of the two. */
+bool duo_unreliable(struct duo *d, uint32_t depth, uint32_t psn);
 void duo_end(struct duo *d);
 /* A session has ended, or the queue pair has. */
 bool duo_over(const struct duo *d);

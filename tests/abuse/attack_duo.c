@@ -37,6 +37,15 @@ duo_by_hand(struct duo *d, struct raw_qp *qp, struct raw_qp *peer_qp, uint32_t d
 }
 
 bool
+duo_unreliable(struct duo *d, uint32_t depth, uint32_t psn)
+{
+	return raw_uc_qp(&d->r, &d->cq, depth, &d->qp) == NDSH_OK &&
+	       raw_uc_qp(&d->peer, &d->peer_cq, depth, &d->peer_qp) == NDSH_OK &&
+	       raw_uc_by_hand(&d->r, &d->qp, &d->peer.addr, d->peer_qp.qpn, psn) == NDSH_OK &&
+	       raw_uc_by_hand(&d->peer, &d->peer_qp, &d->r.addr, d->qp.qpn, psn) == NDSH_OK;
+}
+
+bool
 duo_begin(struct duo *d, const struct target *t, uint32_t depth)
 {
 	return duo_open(d, t, RAW_SEGMENT_BYTES, depth * 2) && duo_join(d, depth);

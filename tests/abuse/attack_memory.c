@@ -45,6 +45,7 @@ untouched_kept(struct target *t, uint32_t sessions)
 	attack_hold(t);
 }
 
+/* Refused meanwhile: what was given back counts until it is gone. */
 static void
 churn(struct target *t, uint32_t mib)
 {
@@ -56,8 +57,14 @@ churn(struct target *t, uint32_t mib)
 		uint8_t *base;
 		uint32_t segment;
 
-		if (raw_segment(&r, (uint64_t)mib * MIB, &base, &segment) != NDSH_OK)
+		int status = raw_segment(&r, (uint64_t)mib * MIB, &base, &segment);
+
+		if (status == RAW_GONE)
 			break;
+		if (status != NDSH_OK) {
+			attack_pause_us(100);
+			continue;
+		}
 		munmap(base, (size_t)mib * MIB);
 		(void)raw_ask_id(&r, NDSH_MSG_SEGMENT_DESTROY, segment, NULL);
 	}

@@ -3,7 +3,7 @@
  * ndattack ATTACK SOCKET PEER_SOCKET MILLISECONDS: a client that does what no client may do, or
  * too much of what each client may; --list prints the names of the attacks. It says when it begins.
  * The daemon may give any answer, and end its sessions. The runner checks that other clients do not
- * notice. Exit status 0: it attacked for that long; 3: it could not begin.
+ * notice. Exit status 0: it attacked for that long; 3: it could not begin, or gave up.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 static const struct attack *const themes[] = {socket_attacks, message_attacks, object_attacks,
 	ring_attacks, work_attacks, memory_attacks, connection_attacks, datagram_attacks,
-	traffic_attacks, window_attacks};
+	traffic_attacks, unreliable_attacks, window_attacks};
 #define THEMES (sizeof(themes) / sizeof(themes[0]))
 
 static uint64_t
@@ -103,5 +103,9 @@ main(int argc, char **argv)
 	if (!a->prepares)
 		attack_starts(&t);
 	a->run(&t, a->arg);
+	if (attacking(&t)) {
+		fprintf(stderr, "%s gave up\n", a->name);
+		return 3;
+	}
 	return 0;
 }

@@ -101,6 +101,7 @@ struct raw_qp {
 int raw_cq(struct raw *r, uint32_t depth, struct raw_cq *cq);
 /* A queue pair with send and receive rings of that depth. */
 int raw_qp(struct raw *r, const struct raw_cq *cq, uint32_t depth, struct raw_qp *qp);
+int raw_uc_qp(struct raw *r, const struct raw_cq *cq, uint32_t depth, struct raw_qp *qp);
 int raw_ud_qp(struct raw *r, const struct raw_cq *cq, uint32_t depth, struct raw_qp *qp);
 /* The whole of the first segment, all rights: its token, or 0. */
 uint32_t raw_region(struct raw *r);
@@ -113,6 +114,8 @@ int raw_state(struct raw *r, const struct raw_qp *qp, enum ndsh_qp_state state);
 /* From RESET to RTS by hand, towards that queue pair; one first PSN for both directions. */
 int raw_by_hand(struct raw *r, const struct raw_qp *qp, const struct ndsh_addr *peer, uint32_t qpn,
 	uint32_t psn);
+int raw_uc_by_hand(struct raw *r, const struct raw_qp *qp, const struct ndsh_addr *peer,
+	uint32_t qpn, uint32_t psn);
 
 /* ---- work ---- */
 

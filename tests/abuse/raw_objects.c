@@ -221,6 +221,15 @@ raw_qp(struct raw *r, const struct raw_cq *cq, uint32_t depth, struct raw_qp *qp
 }
 
 int
+raw_uc_qp(struct raw *r, const struct raw_cq *cq, uint32_t depth, struct raw_qp *qp)
+{
+	struct ndsh_qp_create m = qp_request(r, cq, depth, qp);
+
+	m.h.type = NDSH_MSG_UC_QP_CREATE;
+	return qp_made(r, &m, m.offset, qp);
+}
+
+int
 raw_ud_qp(struct raw *r, const struct raw_cq *cq, uint32_t depth, struct raw_qp *qp)
 {
 	struct ndsh_ud_qp_create m = {.q = qp_request(r, cq, depth, qp), .q_key = 0x11};
@@ -237,13 +246,13 @@ raw_state(struct raw *r, const struct raw_qp *qp, enum ndsh_qp_state state)
 	return raw_ask(r, &m, NULL, NULL);
 }
 
-int
-raw_by_hand(struct raw *r, const struct raw_qp *qp, const struct ndsh_addr *peer, uint32_t qpn,
-	uint32_t psn)
+static int
+bring_up(struct raw *r, const struct raw_qp *qp, const struct ndsh_addr *peer, uint32_t qpn,
+	uint32_t psn, uint32_t access, uint32_t mask)
 {
 	struct ndsh_qp_modify m = {{.type = NDSH_MSG_QP_MODIFY}, qp->id, NDSH_QPS_INIT,
 		{.mask = NDSH_QPA_ACCESS,
-			.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE,
+			.access = access,
 			.hop_limit = 64,
 			.max_dest_rd = 16,
 			.max_rd = 16,
@@ -261,9 +270,26 @@ raw_by_hand(struct raw *r, const struct raw_qp *qp, const struct ndsh_addr *peer
 		return status;
 	memcpy(m.attr.ip, peer->ip, sizeof(m.attr.ip));
 	m.state = NDSH_QPS_RTS;
-	m.attr.mask = NDSH_QPA_ALL & ~(uint32_t)(NDSH_QPA_ACCESS | NDSH_QPA_KEEPALIVE);
+	m.attr.mask = mask;
 	status = raw_ask(r, &m, NULL, NULL);
 	return status == NDSH_PENDING ? raw_event(r, NDSH_EV_QP_MODIFIED, NULL, EVENT_MS) : status;
+}
+
+int
+raw_by_hand(struct raw *r, const struct raw_qp *qp, const struct ndsh_addr *peer, uint32_t qpn,
+	uint32_t psn)
+{
+	return bring_up(r, qp, peer, qpn, psn, NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE,
+		NDSH_QPA_ALL & ~(uint32_t)(NDSH_QPA_ACCESS | NDSH_QPA_KEEPALIVE));
+}
+
+int
+raw_uc_by_hand(struct raw *r, const struct raw_qp *qp, const struct ndsh_addr *peer, uint32_t qpn,
+	uint32_t psn)
+{
+	return bring_up(r, qp, peer, qpn, psn, NDSH_ACCESS_REMOTE_WRITE,
+		NDSH_QPA_PATH | NDSH_QPA_MTU | NDSH_QPA_DEST_QPN | NDSH_QPA_RQ_PSN |
+			NDSH_QPA_SQ_PSN);
 }
 
 void
