@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "account/credentials.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #endif
 
 /* Before Linux 6.5 the process is found by its number, which may be another's by then: only for a
- * client that ends in the moment in which it connects. */
+ * client that ends in the moment in which it connects. Until Linux 6.15 there is no pidfd of a
+ * process that has been waited for, which is "invalid". */
 int
 ndd_credentials_pidfd(int sock, pid_t pid)
 {
@@ -23,7 +25,11 @@ ndd_credentials_pidfd(int sock, pid_t pid)
 
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) == 0)
 		return fd;
-	return (int)syscall(SYS_pidfd_open, pid, 0);
+	if (errno == ENOPROTOOPT)
+		return (int)syscall(SYS_pidfd_open, pid, 0);
+	if (errno == EINVAL)
+		errno = ESRCH;
+	return -1;
 }
 
 static bool

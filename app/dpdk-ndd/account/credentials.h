@@ -26,7 +26,8 @@ struct ndd_credentials {
  */
 bool ndd_credentials_of(
 	struct ndd_credentials *cred, int sock, const char *label, bool wants_cgroup);
-/* A pidfd of the process that has connected sock, whose number is pid; -1: there is none. */
+/* A pidfd of the process that has connected sock, whose number is pid; -1: errno says why there is
+ * none, ESRCH that the process has ended. */
 int ndd_credentials_pidfd(int sock, pid_t pid);
 /* Does the rule's condition hold? */
 bool ndd_credentials_match(const struct ndd_credentials *cred, const struct config_principal *rule);

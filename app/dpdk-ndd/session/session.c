@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions begin and end here; what a client asks for in between is in message.c. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,15 +106,22 @@ session_new(struct ndd *d, int fd, struct ndd_seat *seat)
 	return s;
 }
 
+/* Of a process that has ended a child may still have the socket, which is no client. */
 bool
 ndd_session_begin(struct ndd *d, struct ndd_seat *seat)
 {
-	struct ndd_session *s = session_new(d, seat->fd, seat);
+	int pidfd = ndd_credentials_pidfd(seat->fd, seat->pid);
+	struct ndd_session *s = NULL;
 
-	if (s == NULL)
+	if (pidfd >= 0 || errno != ESRCH)
+		s = session_new(d, seat->fd, seat);
+	if (s == NULL) {
+		if (pidfd >= 0)
+			close(pidfd);
 		return false;
+	}
 	s->pid = seat->pid;
-	watch_process(s, ndd_credentials_pidfd(seat->fd, seat->pid));
+	watch_process(s, pidfd);
 	ndd_debug("session %lu: process %d, %s", s->serial, s->pid, s->account.principal->name);
 	return true;
 }

@@ -78,7 +78,8 @@ ndd_session_hop_owner(const struct ndd_session *s)
 	return ndd_hop_owner(s->account.principal->number);
 }
 
-/* Of a client that has arrived (arrival.h). False: there is no memory, and nothing has changed. */
+/* Of a client that has arrived (arrival.h). False: its process has ended, or there is no memory;
+ * nothing has changed. */
 bool ndd_session_begin(struct ndd *d, struct ndd_seat *seat);
 /* Free the sessions that have ended, and all their objects, as far as their principals' time goes.
  * No caller up the stack may hold one. */

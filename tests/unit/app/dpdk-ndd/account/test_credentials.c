@@ -2,8 +2,12 @@
 /* The credentials of a client, and the rules that match them. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "account/credentials.h"
@@ -28,6 +32,35 @@ Test(credentials, of_a_process_as_the_kernel_says)
 	close(pidfd);
 	cr_assert(ndd_credentials_of(&cred, sock[0], "", false));
 	cr_expect(eq(str, cred.cgroup, ""), "it was not asked for");
+}
+
+/* It has connected, and is gone; a child of its might have the socket. */
+Test(credentials, of_a_process_that_has_ended)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	socklen_t bytes = sizeof(at);
+	int listening = socket(AF_UNIX, SOCK_SEQPACKET, 0),
+	    sock = socket(AF_UNIX, SOCK_SEQPACKET, 0), pidfd, accepted;
+	struct ndd_credentials cred;
+	pid_t child;
+
+	cr_assert_eq(bind(listening, (struct sockaddr *)&at, sizeof(sa_family_t)), 0);
+	cr_assert_eq(listen(listening, 1), 0);
+	cr_assert_eq(getsockname(listening, (struct sockaddr *)&at, &bytes), 0);
+	child = fork();
+	if (child == 0)
+		_exit(connect(sock, (struct sockaddr *)&at, bytes));
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	accepted = accept(listening, NULL, NULL);
+	cr_assert(ndd_credentials_of(&cred, accepted, "", false));
+	cr_expect(eq(int, cred.pid, child));
+	pidfd = ndd_credentials_pidfd(accepted, cred.pid);
+	if (pidfd < 0) {
+		cr_expect(eq(int, errno, ESRCH));
+		return;
+	}
+	cr_expect(eq(int, poll(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, 0), 1),
+		"it says that the process has ended");
 }
 
 Test(credentials, of_no_socket)
