@@ -3,19 +3,19 @@
  * The end of a region's request before its time. What stands in the admin ring is the daemon's, and
  * can't be taken back; it is answered soon. What waits for room there can.
  */
-#include <sched.h>
-
 #include "ndclient/mem/admin.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/region.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/overlapped.h"
+#include "ndclient/session/spin.h"
 
 /* Wait until no request of the region is under way, and the last one's outcome is told. */
 static void
 region_wait(struct nd_mr *mr)
 {
 	struct nd_adapter *a = mr->pd->adapter;
+	unsigned tries = 0;
 	bool busy;
 
 	do {
@@ -25,7 +25,7 @@ region_wait(struct nd_mr *mr)
 		pthread_mutex_unlock(&a->admin.lock);
 		if (busy) {
 			nd_admin_take(a);
-			sched_yield();
+			nd_back_off(&tries);
 		}
 	} while (busy);
 }

@@ -9,6 +9,13 @@ struct nd_spin {
 	uint32_t held;
 };
 
+/*
+ * Between two looks at what another thread, or the daemon, is to do soon; *tries is 0 before the
+ * first. It yields some times, then it sleeps for 50 us: Linux shares a CPU between groups
+ * (sessions, cgroups) by what each runs there, so a thread that yields on and on may keep its
+ * group's share from the very thread that it waits for.
+ */
+void nd_back_off(unsigned *tries);
 void nd_spin_wait(struct nd_spin *s);
 
 static inline void
