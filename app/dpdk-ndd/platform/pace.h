@@ -54,6 +54,7 @@ struct ndd_pace {
 /* How long is it to rest, having used so much of CPUs until now? A piece ends with the answer,
  * unless it is too short for one yet. */
 uint64_t ndd_pace_rest_ns(struct ndd_pace *p, uint64_t now_ns, uint64_t used_ns, bool crowded);
+/* ... so long; 0: go on. */
 void ndd_pace_sleep(uint64_t ns);
 /* Both, if it is time. The thread's timer slack should be small. */
 void ndd_pace(struct ndd_pace *p, const struct ndd_crowd *c);

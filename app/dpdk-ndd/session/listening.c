@@ -18,7 +18,7 @@
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
-#define BACKLOG 16 /* who connects in vain meanwhile waits, and nobody waits behind many */
+#define BACKLOG 16 /* clients that find it full wait, and none waits behind many */
 #define DEAF_NS (250 * NDD_MS)
 
 /* ---- connections --------------------------------------------------------------------------- */
@@ -86,7 +86,8 @@ admit_some(struct ndd *d, struct ndd_listening *l)
 	while (n < l->n && ndd_arrival_admit(d, l->accepted[n], l->label))
 		n++;
 	accepted_drop(l, n);
-	if (l->n != 0)
+	l->stuck = l->n != 0;
+	if (l->stuck)
 		listening_pause(d, l);
 }
 
@@ -94,7 +95,7 @@ void
 ndd_listening_admit(struct ndd *d)
 {
 	for (uint32_t i = 0; i < d->listenings; i++)
-		if (!d->listening[i].deaf)
+		if (!d->listening[i].stuck)
 			admit_some(d, &d->listening[i]);
 }
 
@@ -102,7 +103,7 @@ bool
 ndd_listening_is_quiet(const struct ndd *d)
 {
 	for (uint32_t i = 0; i < d->listenings; i++)
-		if (d->listening[i].n != 0 && !d->listening[i].deaf)
+		if (d->listening[i].n != 0 && !d->listening[i].stuck)
 			return false;
 	return true;
 }
@@ -110,11 +111,12 @@ ndd_listening_is_quiet(const struct ndd *d)
 static bool
 listening_hears(struct ndd *d, struct ndd_listening *l)
 {
-	if (l->n == 0)
+	if (!l->stuck)
 		return true;
 	if (!ndd_arrival_put_away(d, l->accepted[0], l->label))
 		return false;
 	accepted_drop(l, 1);
+	l->stuck = false;
 	return true;
 }
 

@@ -91,6 +91,33 @@ Test(session, without_descriptors_they_wait)
 	cr_expect(eq(u32, r->d.session_count, 1));
 }
 
+/* Those that were accepted before that are served. */
+Test(session, without_descriptors_others_wait)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct rlimit was, few;
+	int free_fd;
+
+	(void)ndd_rig_dial(r);
+	(void)ndd_rig_dial(r);
+	free_fd = dup(0);
+	close(free_fd);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few = was;
+	few.rlim_cur = (rlim_t)free_fd + 1;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	ndd_rig_turn(r);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+	cr_expect(eq(u32, r->d.listening[0].n, 1));
+	cr_expect(r->d.listening[0].deaf);
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, 1));
+	ndd_listening_again(&r->d, r->d.listening[0].deaf_since_ns + 250000000);
+	ndd_rig_turn(r);
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, 2));
+}
+
 Test(session, nothing_is_left_of_one_whose_client_is_gone)
 {
 	struct ndd_rig *r = ndd_rig_new();
