@@ -8,7 +8,7 @@
 
 #include "telemetry.h"
 
-#define VERBS_FIGURES	26u
+#define VERBS_FIGURES	38u
 #define VERBS_PORTS_MAX 64u
 
 enum verbs_source {

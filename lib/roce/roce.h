@@ -223,7 +223,10 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 	X(rx_duplicate) X(rx_out_of_sequence) X(rx_ghost_response)                                 \
 	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
-	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
+	X(rx_write_requests) X(rx_read_requests) X(rx_atomic_requests)                             \
+	X(rx_nak_access) X(rx_nak_invalid) X(rnr_retry_exceeded) X(rx_message_too_long)            \
+	X(requests_completed) X(receives_completed) X(requests_failed) X(requests_flushed)         \
+	X(receives_failed) X(receives_flushed) X(cq_overruns)                                      \
 	X(wqe_pool_empty) X(wqe_share_full) X(key_violations) X(doors_closed) X(door_refusals)     \
 	X(tx_held) X(client_breaches) X(internal_errors) X(keepalives) X(wakeups_delayed)          \
 	X(rx_multicast)                                                                            \

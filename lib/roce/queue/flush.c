@@ -78,6 +78,7 @@ roce_flush_send(struct roce_shard *s, struct roce_qp *qp)
 	if (!qp_fetch_ok(s, qp, ndsh_sq_fetch(&qp->sq, &s->send)))
 		return false;
 	qp->sq_done++;
+	s->count.requests_flushed++;
 	qp_flush_cqe(s, qp, qp->send_cq, s->send.context, s->send.op, qp->sq_done);
 	return true;
 }
@@ -96,6 +97,7 @@ qp_flush_recv(struct roce_shard *s, struct roce_qp *qp)
 	if (!qp_fetch_ok(s, qp, ndsh_rq_fetch(&qp->rq, &s->recv)))
 		return false;
 	qp->rq_done++;
+	s->count.receives_flushed++;
 	qp_flush_cqe(s, qp, qp->recv_cq, s->recv.context, NDSH_OP_RECV, qp->rq_done);
 	return true;
 }

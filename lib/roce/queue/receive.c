@@ -51,6 +51,10 @@ roce_receive_give_back(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_receive_fail(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status)
 {
+	if (status == NDSH_WC_FLUSH_ERR)
+		s->count.receives_flushed++;
+	else
+		s->count.receives_failed++;
 	roce_receive_finish(s, qp,
 		&(struct ndsh_cqe){
 			.context = qp->rx_wqe->context,

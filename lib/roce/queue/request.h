@@ -34,7 +34,8 @@ roce_request_finish(
 	qp->sq_done++;
 	if (ndsh_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
 		qp->rd_out--;
-	if (roce_request_is_reported(w, status))
+	if (roce_request_is_reported(w, status)) {
+		s->count.requests_flushed += status == NDSH_WC_FLUSH_ERR;
 		roce_cq_push(s, qp->send_cq,
 			&(struct ndsh_cqe){
 				.context = w->context,
@@ -45,6 +46,7 @@ roce_request_finish(
 				.status = (uint8_t)status,
 				.op = w->op,
 			});
+	}
 	if (base_unlikely(qp->wq_tx == w)) { /* acknowledged before it was sent again */
 		qp->wq_tx = next;
 		qp->tx_psn = roce_psn_add(w->first_psn, w->npsn);

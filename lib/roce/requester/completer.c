@@ -205,6 +205,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	s->count.rx_rnr++;
 	roce_qp_note(s, qp, ROCE_REC_RNR_RECEIVED, pkt->psn, pkt->syndrome);
 	if (qp_rnr_exceeded(s, qp)) {
+		s->count.rnr_retry_exceeded++;
 		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RNR_RETRY_EXC_ERR,
 			ROCE_REASON_RNR_RETRY_EXC, pkt->syndrome);
 		return;
@@ -242,6 +243,8 @@ comp_fatal(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (qp->state == ROCE_QPS_ERR || w == NULL)
 		return;
 	s->count.rx_nak_fatal++;
+	s->count.rx_nak_access += pkt->syndrome == ROCE_SYN_NAK_REM_ACCESS;
+	s->count.rx_nak_invalid += pkt->syndrome == ROCE_SYN_NAK_INV_REQ;
 	roce_qp_note(s, qp, ROCE_REC_NAK_RECEIVED, pkt->psn, pkt->syndrome);
 	roce_qp_fail_wqe(s, qp, w, of[pkt->syndrome & 31].status, of[pkt->syndrome & 31].reason,
 		pkt->syndrome);

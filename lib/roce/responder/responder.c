@@ -183,12 +183,14 @@ message_ends(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 static void
 resp_receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (pkt->payload_bytes > qp->rx_wqe->bytes - qp->rx_bytes) /* W-RESP-10 */
+	if (pkt->payload_bytes > qp->rx_wqe->bytes - qp->rx_bytes) { /* W-RESP-10 */
+		s->count.rx_message_too_long++;
 		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_INV_REQ, NDSH_WC_LOC_LEN_ERR,
 			ROCE_REASON_RECV_TOO_SMALL);
-	else /* W-RESP-11 */
-		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_PROT_ERR,
-			ROCE_REASON_RECV_PROT);
+		return;
+	}
+	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_PROT_ERR,
+		ROCE_REASON_RECV_PROT); /* W-RESP-11 */
 }
 
 /* A receive is taken with the first packet (W-RESP-08). */
@@ -272,6 +274,7 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (base_unlikely(flags & ROCE_OPF_IMM))
 		roce_receive_keep(s, qp);
 	if (flags & ROCE_OPF_LAST) {
+		s->count.rx_write_requests++;
 		message_ends(s, qp, pkt);
 	} else {
 		qp->rx_va += bytes;
@@ -336,7 +339,15 @@ resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		resp_access_refused(s, qp, pkt);
 		return;
 	}
+	s->count.rx_read_requests++;
 	(void)fetch_accepted(s, qp, pkt);
+}
+
+static struct roce_read_slot *
+atomic_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.rx_atomic_requests++;
+	return fetch_accepted(s, qp, pkt);
 }
 
 /* Memory behind a mover: by an order. Memory in pieces (fast_register.c) never has the right. */
@@ -346,7 +357,7 @@ resp_atomic_moved(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 	enum roce_copy put = roce_moved_atomic(s, qp, pkt);
 
 	if (put == ROCE_COPY_OK)
-		fetch_accepted(s, qp, pkt)->wait = ROCE_WAIT_MOVER;
+		atomic_accepted(s, qp, pkt)->wait = ROCE_WAIT_MOVER;
 	else if (put == ROCE_COPY_LATER)
 		resp_not_ready(s, qp, pkt);
 	else
@@ -370,9 +381,9 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 	if (base_unlikely(host == NULL))
 		resp_atomic_moved(s, qp, pkt);
 	else if (base_unlikely(qp->placed_psn != qp->recv_psn))
-		roce_atomic_hold(qp, fetch_accepted(s, qp, pkt), pkt);
+		roce_atomic_hold(qp, atomic_accepted(s, qp, pkt), pkt);
 	else
-		fetch_accepted(s, qp, pkt)->old =
+		atomic_accepted(s, qp, pkt)->old =
 			roce_atomic_execute(host, pkt->opcode, pkt->swap_add, pkt->compare);
 }
 

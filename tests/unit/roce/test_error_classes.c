@@ -169,6 +169,40 @@ finds_out(struct pair *p)
 	pair_expect_dead(p, 1, 0, ROCE_REASON_RETRY_EXC);
 }
 
+/* What both shards counted, beside the WRITE in front that succeeded. */
+static void
+judge_counters(const struct pair *p, const struct row *r)
+{
+	const struct roce_counters *ours = roce_shard_counters(p->side[0].shard),
+				   *theirs = roce_shard_counters(p->side[1].shard);
+	const bool told = r->theirs != LIVES, first_flushed = r->receive == NDSH_WC_FLUSH_ERR;
+	const struct {
+		const char *name;
+		uint64_t is, ought;
+	} all[] = {
+		{"requests_failed", ours->requests_failed, 1},
+		{"requests_flushed", ours->requests_flushed, 1},
+		{"receives_flushed", ours->receives_flushed, 1},
+		{"receives_failed", ours->receives_failed, 0},
+		{"rx_nak_access", ours->rx_nak_access, r->nak == ROCE_SYN_NAK_REM_ACCESS},
+		{"rx_nak_invalid", ours->rx_nak_invalid, r->nak == ROCE_SYN_NAK_INV_REQ},
+		{"rnr_retry_exceeded", ours->rnr_retry_exceeded,
+			r->status == NDSH_WC_RNR_RETRY_EXC_ERR},
+		{"their receives_failed", theirs->receives_failed, told && !first_flushed},
+		{"their receives_flushed", theirs->receives_flushed,
+			told + (told && first_flushed)},
+		{"their rx_message_too_long", theirs->rx_message_too_long,
+			r->receive == NDSH_WC_LOC_LEN_ERR},
+		{"their rx_write_requests", theirs->rx_write_requests, 1},
+		{"their rx_read_requests", theirs->rx_read_requests, 0},
+		{"their rx_atomic_requests", theirs->rx_atomic_requests, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		cr_expect_eq(all[i].is, all[i].ought, "%s: %s %lu, not %lu", r->name, all[i].name,
+			all[i].is, all[i].ought);
+}
+
 static void
 judge(const struct row *r)
 {
@@ -190,6 +224,7 @@ judge(const struct row *r)
 	cr_assert(pair_run(p, LONG), "%s", r->name);
 	w.deaf = false;
 
+	judge_counters(p, r);
 	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	failed = pair_expect(p, 0, 2, r->status);
 	cr_expect_eq(failed.syndrome, answer != 0 ? answer : r->reason, "%s: syndrome %x", r->name,

@@ -9,7 +9,8 @@
 
 struct counted {
 	uint64_t tx_ack, tx_nak_sequence, tx_rnr, tx_nak_fatal, key_violations, receives_completed,
-		rx_out_of_sequence, rx_duplicate;
+		rx_out_of_sequence, rx_duplicate, rx_write_requests, rx_read_requests,
+		rx_atomic_requests;
 };
 
 struct packet {
@@ -27,10 +28,11 @@ struct act {
 };
 
 static const struct act acts[] = {
-	{{{ROCE_WRITE_ONLY, 0, 8, 0}}, false, {.tx_ack = 1}, 0, 0, 0},
-	{{{ROCE_READ_REQUEST, 0, 8, 0}}, false, {0}, 0, 0, 0},
+	{{{ROCE_WRITE_ONLY, 0, 8, 0}}, false, {.tx_ack = 1, .rx_write_requests = 1}, 0, 0, 0},
+	{{{ROCE_READ_REQUEST, 0, 8, 0}}, false, {.rx_read_requests = 1}, 0, 0, 0},
 	{{{ROCE_SEND_ONLY, 0, 8, 0}}, true, {.tx_ack = 1, .receives_completed = 1}, 0, 0, 0},
-	{{{ROCE_WRITE_ONLY_IMM, 0, 8, 0}}, true, {.tx_ack = 1, .receives_completed = 1}, 0, 0, 0},
+	{{{ROCE_WRITE_ONLY_IMM, 0, 8, 0}}, true,
+		{.tx_ack = 1, .receives_completed = 1, .rx_write_requests = 1}, 0, 0, 0},
 	/* one that came before, and a gap */
 	{{{ROCE_WRITE_ONLY, -1u, 8, 0}}, false, {.tx_ack = 1, .rx_duplicate = 1}, 0, 0, 0},
 	{{{ROCE_WRITE_ONLY, 1, 8, 0}, {ROCE_WRITE_ONLY, 2, 8, 0}}, false,
@@ -38,8 +40,8 @@ static const struct act acts[] = {
 		ROCE_SYN_NAK_SEQ},
 	/* it closes before the NAK leaves */
 	{{{ROCE_WRITE_ONLY, 1, 8, 0}, {ROCE_WRITE_ONLY, 0, 8, 0}, {ROCE_WRITE_ONLY, 1, 8, 0}},
-		false, {.tx_ack = 1, .rx_out_of_sequence = 1}, ROCE_REC_NAK_SENT, 0,
-		ROCE_SYN_NAK_SEQ},
+		false, {.tx_ack = 1, .rx_out_of_sequence = 1, .rx_write_requests = 2},
+		ROCE_REC_NAK_SENT, 0, ROCE_SYN_NAK_SEQ},
 	{{{ROCE_SEND_ONLY, 0, 8, 0}}, false, {.tx_rnr = 1}, ROCE_REC_RNR_SENT, 0,
 		ROCE_SYN_RNR | 14},
 	{{{ROCE_SEND_LAST, 0, 8, 0}}, false, {.tx_nak_fatal = 1}, ROCE_REC_NAK_SENT, 0,
@@ -47,8 +49,8 @@ static const struct act acts[] = {
 	{{{ROCE_SEND_ONLY, 0, 65, 0}}, true, {.tx_nak_fatal = 1}, ROCE_REC_NAK_SENT, 0,
 		ROCE_SYN_NAK_INV_REQ},
 	{{{ROCE_WRITE_ONLY, 0, 8, 0}, {ROCE_WRITE_ONLY, 1, 8, 2}}, false,
-		{.tx_nak_fatal = 1, .key_violations = 1}, ROCE_REC_NAK_SENT, 1,
-		ROCE_SYN_NAK_REM_ACCESS},
+		{.tx_nak_fatal = 1, .key_violations = 1, .rx_write_requests = 1}, ROCE_REC_NAK_SENT,
+		1, ROCE_SYN_NAK_REM_ACCESS},
 	{{{ROCE_READ_REQUEST, 0, 8, 2}}, false, {.tx_nak_fatal = 1, .key_violations = 1},
 		ROCE_REC_NAK_SENT, 0, ROCE_SYN_NAK_REM_ACCESS},
 	{{{ROCE_SEND_ONLY_INV, 0, 8, 0}}, true, {.tx_nak_fatal = 1, .key_violations = 1},
@@ -60,15 +62,16 @@ expect_counted(const struct pair *p, const struct counted *want, unsigned which)
 {
 	const struct roce_counters *c = pair_count(p, 1);
 	const struct counted got = {c->tx_ack, c->tx_nak_sequence, c->tx_rnr, c->tx_nak_fatal,
-		c->key_violations, c->receives_completed, c->rx_out_of_sequence, c->rx_duplicate};
+		c->key_violations, c->receives_completed, c->rx_out_of_sequence, c->rx_duplicate,
+		c->rx_write_requests, c->rx_read_requests, c->rx_atomic_requests};
 
 	cr_assert_eq(memcmp(&got, want, sizeof(got)), 0,
 		"case %u: ACKs %lu, NAKs %lu, RNR %lu, fatal %lu, keys %lu, receives %lu, gaps "
-		"%lu, "
-		"duplicates %lu",
+		"%lu, duplicates %lu, WRITEs %lu, READs %lu, atomics %lu",
 		which, got.tx_ack, got.tx_nak_sequence, got.tx_rnr, got.tx_nak_fatal,
 		got.key_violations, got.receives_completed, got.rx_out_of_sequence,
-		got.rx_duplicate);
+		got.rx_duplicate, got.rx_write_requests, got.rx_read_requests,
+		got.rx_atomic_requests);
 }
 
 static void
@@ -129,11 +132,42 @@ Test(counted, a_read_that_is_refused_on_its_way)
 	cr_assert(roce_mr_deregister(p->side[1].shard, p->side[1].mr));
 	p->side[1].mr = NULL;
 	peer_heard(p, &t, 2, ROCE_SYN_NAK_REM_ACCESS, PEER_PSN + 1);
-	expect_counted(p, &(struct counted){.tx_nak_fatal = 1, .key_violations = 1}, 0);
+	expect_counted(p,
+		&(struct counted){.tx_nak_fatal = 1, .key_violations = 1, .rx_read_requests = 1},
+		0);
 	expect_recorded(p, ROCE_REC_NAK_SENT, PEER_PSN + 1, ROCE_SYN_NAK_REM_ACCESS, 0);
 	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	peer_silent(p, &t, 2);
 	pair_free(p);
+}
+
+/* Each once, of however many packets it is, and whatever was repeated. */
+Test(counted, requests_by_kind)
+{
+	const uint32_t all =
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC;
+
+	for (unsigned uc = 0; uc < 2; uc++) {
+		struct pair *p = pair_new(&(struct pair_opts){.uc = uc,
+			.mtu = PEER_MTU,
+			.access = uc ? 0 : all,
+			.mr_access = NDSH_ACCESS_LOCAL_WRITE | all});
+		const struct roce_counters *c = pair_count(p, 1);
+		const struct ndsh_sge word = pair_sge(p, 0, 0, 8);
+
+		pair_write(p, 0, 0, 1, 0, 0, 3 * PEER_MTU, 0);
+		pair_write(p, 0, 0, 2, 0, 0, 0, 0);
+		if (!uc) {
+			pair_read(p, 0, 0, 3, 0, 0, 3 * PEER_MTU, 0);
+			pair_post_sge(p, 0, 0, 4, NDSH_OP_FETCH_ADD, 0, &word);
+			pair_post_sge(p, 0, 0, 5, NDSH_OP_CMP_SWAP, 0, &word);
+		}
+		cr_assert(pair_run(p, PAIR_LONG));
+		cr_expect_eq(c->rx_write_requests, 2);
+		cr_expect_eq(c->rx_read_requests, uc ? 0 : 1);
+		cr_expect_eq(c->rx_atomic_requests, uc ? 0 : 2);
+		pair_free(p);
+	}
 }
 
 /* The event of the first request, after whatever was in the way of others since. checks
