@@ -20,6 +20,7 @@
 
 static struct ndd_identity identity;
 static struct ndd_filter filter[NDD_THREAD_KINDS];
+static bool all_may_ask; /* before there are filters */
 
 bool
 ndd_privilege_prepare(const struct config *cfg)
@@ -61,11 +62,23 @@ hide_memory(const struct config *cfg)
 	       (cfg->core_dumps || setrlimit(RLIMIT_CORE, &none) == 0);
 }
 
+/* Every thread may ask that, unless a filter of ours refuses it, or one of the daemon's
+ * surroundings, which the main thread has then, too. */
+static bool
+may_ask(void)
+{
+	return syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) >= 0 || errno != EPERM;
+}
+
+/* A thread that was made by one that had done this has all of it from there, and its filter refuses
+ * the rest: of DPDK's telemetry, when a client comes at this moment. */
 static bool
 thread_drop(const void *arg)
 {
 	const struct config *cfg = arg;
 
+	if (all_may_ask && !may_ask())
+		return true;
 	return ndd_identity_take(&identity) && hide_memory(cfg) &&
 	       (cfg->seccomp == CONFIG_SECCOMP_OFF || ndd_filter_install(&filter[thread_kind()]));
 }
@@ -73,6 +86,7 @@ thread_drop(const void *arg)
 bool
 ndd_privilege_drop(const struct config *cfg)
 {
+	all_may_ask = may_ask();
 	if (!ndd_threads_each(thread_drop, cfg)) {
 		ndd_error("not all threads have given up their privileges");
 		return false;
