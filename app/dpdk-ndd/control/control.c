@@ -238,7 +238,7 @@ ndd_control_listen(struct ndd *d)
 void
 ndd_control_run(struct ndd *d)
 {
-	ndd_pace_start();
+	ndd_sleep_precisely();
 	while (!d->stopping)
 		control_turn(d);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One turn of an lcore. Everything in it is bounded by a constant of turn.h. */
 #include <errno.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "lcore/call.h"
@@ -129,8 +128,7 @@ ndd_lcore_main(void *arg)
 	struct ndd_shard *s = arg;
 	uint64_t had_cpu_ns;
 
-	/* Short sleeps end on time. */
-	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
+	ndd_sleep_precisely();
 	if (s->cycles != NULL)
 		ndd_cycles_start(s->cycles, rte_get_tsc_hz());
 	had_cpu_ns = ndd_now_ns();

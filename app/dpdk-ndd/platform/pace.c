@@ -41,7 +41,7 @@ ndd_pace(struct ndd_pace *p, const struct ndd_crowd *c)
 }
 
 void
-ndd_pace_start(void)
+ndd_sleep_precisely(void)
 {
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
 }

@@ -58,7 +58,7 @@ uint64_t ndd_pace_rest_ns(struct ndd_pace *p, uint64_t now_ns, uint64_t used_ns,
 void ndd_pace_sleep(uint64_t ns);
 /* Both, if it is time. The thread's timer slack should be small. */
 void ndd_pace(struct ndd_pace *p, const struct ndd_crowd *c);
-/* Of the calling thread: its rests end on time. */
-void ndd_pace_start(void);
+/* Of the calling thread, from now on: its short sleeps end on time. */
+void ndd_sleep_precisely(void);
 
 #endif

@@ -71,7 +71,7 @@ worker_main(void *arg)
 	struct ndd_workers *all = w->all;
 	const struct ndd_job *ran = NULL;
 
-	ndd_pace_start();
+	ndd_sleep_precisely();
 	pthread_mutex_lock(&all->lock);
 	while (ran != &w->last && !all->stop)
 		if (STAILQ_EMPTY(&w->jobs))
