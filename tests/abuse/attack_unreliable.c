@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unreliable connections: nothing that the peer does holds up who sends. */
+/* Unreliable connections, whose senders wait for nothing that the peer says. */
 #include "attack.h"
 
 #define DEPTH 256u
@@ -13,23 +13,21 @@ enum unreliable {
 };
 
 static struct ndsh_swr
-make_request(const struct duo *d, enum unreliable what, bool of_peer)
+make_request(const struct duo *d, enum unreliable what)
 {
-	struct ndsh_swr (*make)(const struct duo *d, enum ndsh_op op, uint32_t bytes) =
-		of_peer ? duo_peer_request : duo_request;
 	struct ndsh_swr w;
 
 	switch (what) {
 	case UNRELIABLE_WRITE:
-		return make(d, NDSH_OP_WRITE, 1u << 20);
+		return duo_request(d, NDSH_OP_WRITE, 1u << 20);
 	case UNRELIABLE_NO_RECEIVE:
-		return make(d, NDSH_OP_SEND, 64);
+		return duo_request(d, NDSH_OP_SEND, 64);
 	case UNRELIABLE_WRONG_KEY:
-		w = make(d, NDSH_OP_WRITE, 8);
+		w = duo_request(d, NDSH_OP_WRITE, 8);
 		w.rkey ^= 1;
 		return w;
 	default:
-		return make(d, NDSH_OP_WRITE, 1);
+		return duo_request(d, NDSH_OP_WRITE, 1);
 	}
 }
 
@@ -41,7 +39,7 @@ duo_start(struct duo *d, const struct target *t)
 
 /* As many as leave. */
 static void
-flood(struct target *t, uint32_t what, bool of_peer)
+floods(struct target *t, uint32_t what)
 {
 	struct duo d;
 	struct ndsh_swr w;
@@ -49,13 +47,13 @@ flood(struct target *t, uint32_t what, bool of_peer)
 
 	if (!duo_start(&d, t))
 		return;
-	w = make_request(&d, (enum unreliable)what, of_peer);
+	w = make_request(&d, (enum unreliable)what);
 	while (attacking(t) && !duo_over(&d)) {
 		struct ndsh_cqe done[64];
-		uint32_t n = ndsh_cq_poll(of_peer ? &d.peer_cq.reader : &d.cq.reader, done, 64);
+		uint32_t n = ndsh_cq_poll(&d.cq.reader, done, 64);
 
 		for (room += n; room > 0; room--)
-			raw_post(of_peer ? &d.peer : &d.r, of_peer ? &d.peer_qp : &d.qp, &w);
+			raw_post(&d.r, &d.qp, &w);
 		if (n == 0)
 			attack_pause_us(50);
 	}
@@ -63,16 +61,15 @@ flood(struct target *t, uint32_t what, bool of_peer)
 	duo_end(&d);
 }
 
-static void
-floods(struct target *t, uint32_t what)
-{
-	flood(t, what, false);
-}
-
+/* The same from the other daemon to the one that is attacked. */
 static void
 peer_floods(struct target *t, uint32_t what)
 {
-	flood(t, what, true);
+	struct target other = *t;
+
+	other.socket = t->peer_socket;
+	other.peer_socket = t->socket;
+	floods(&other, what);
 }
 
 /* A request that can't be sent stops the send side; RTS starts it again. */
