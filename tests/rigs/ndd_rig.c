@@ -142,6 +142,26 @@ ndd_rig_new(void)
 	return r;
 }
 
+struct ndd_rig *
+ndd_rig_red_and_blue(
+	const struct config_principal *red, const struct config_principal *blue, bool allow)
+{
+	static const char *const names[] = {"red", "blue"};
+	struct ndd_rig *r = ndd_rig_new();
+
+	r->cfg.principals = 2;
+	r->cfg.principal[0] = *red;
+	r->cfg.principal[1] = *blue;
+	for (int i = 0; i < 2; i++) {
+		strcpy(r->cfg.principal[i].name, names[i]);
+		strcpy(r->cfg.principal[i].label, names[i]);
+		r->cfg.principal[i].weight = 1;
+		r->cfg.principal[i].allow = allow;
+	}
+	ndd_rig_principals(r);
+	return r;
+}
+
 void
 ndd_rig_receive(struct ndd_rig *r)
 {

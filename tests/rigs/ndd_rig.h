@@ -25,6 +25,9 @@ struct ndd_rig {
 
 /* The caller frees nothing: each test is a process of its own. */
 struct ndd_rig *ndd_rig_new(void);
+/* A new rig of two principals by these rules: red and blue, by the sockets of these labels. */
+struct ndd_rig *ndd_rig_red_and_blue(
+	const struct config_principal *red, const struct config_principal *blue, bool allow);
 /* A client connects, and the daemon has no turn. Returns its end of the socket. */
 int ndd_rig_dial(struct ndd_rig *r);
 /* A client connects. Returns its end of the socket, which does not block; *s is its session. */

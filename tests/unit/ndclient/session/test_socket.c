@@ -27,15 +27,25 @@ Test(ndclient_socket, no_daemon)
 	cr_expect(strstr(nd_last_error(), "/nowhere/ndd.sock") != NULL, "%s", nd_last_error());
 }
 
+/* A socket that holds one client, and accepts none. */
+static void
+listen_at(struct sockaddr_un *at)
+{
+	int listening = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	*at = (struct sockaddr_un){.sun_family = AF_UNIX};
+	(void)snprintf(at->sun_path, sizeof(at->sun_path), "/tmp/ndd-unit-%d.sock", getpid());
+	cr_assert_eq(bind(listening, (struct sockaddr *)at, sizeof(*at)), 0);
+	cr_assert_eq(listen(listening, 0), 0);
+}
+
 /* One that has stopped: it listens, and accepts nobody. */
 Test(ndclient_socket, a_daemon_that_does_not_accept)
 {
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int sock, listening = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	struct sockaddr_un at;
+	int sock;
 
-	(void)snprintf(at.sun_path, sizeof(at.sun_path), "/tmp/ndd-unit-%d.sock", getpid());
-	cr_assert_eq(bind(listening, (struct sockaddr *)&at, sizeof(at)), 0);
-	cr_assert_eq(listen(listening, 0), 0);
+	listen_at(&at);
 	cr_expect(eq(i32, nd_socket_connect(at.sun_path, 1, &sock), ND_SUCCESS), "it holds one");
 	cr_expect(eq(i32, nd_socket_connect(at.sun_path, 1, &sock), ND_DEVICE_NOT_READY));
 	(void)unlink(at.sun_path);
@@ -46,14 +56,12 @@ Test(ndclient_socket, a_daemon_that_does_not_accept)
 /* The socket of one that accepts waits for room without an end, as ever. */
 Test(ndclient_socket, patience_is_for_connecting_alone)
 {
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	struct timeval wait = {1, 1};
 	socklen_t bytes = sizeof(wait);
-	int sock, listening = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	struct sockaddr_un at;
+	int sock;
 
-	(void)snprintf(at.sun_path, sizeof(at.sun_path), "/tmp/ndd-unit-%d.sock", getpid());
-	cr_assert_eq(bind(listening, (struct sockaddr *)&at, sizeof(at)), 0);
-	cr_assert_eq(listen(listening, 0), 0);
+	listen_at(&at);
 	cr_assert(eq(i32, nd_socket_connect(at.sun_path, 1, &sock), ND_SUCCESS));
 	(void)unlink(at.sun_path);
 	cr_assert_eq(getsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &wait, &bytes), 0);

@@ -23,23 +23,10 @@ union message {
 	uint8_t room[NDSH_MSG_BYTES];
 };
 
-/* Two principals, red and blue, by the sockets of these labels. */
 static struct ndd_rig *
 two_principals(const struct config_principal *red, const struct config_principal *blue)
 {
-	struct ndd_rig *r = ndd_rig_new();
-
-	r->cfg.principals = 2;
-	r->cfg.principal[0] = *red;
-	r->cfg.principal[1] = *blue;
-	for (int i = 0; i < 2; i++) {
-		strcpy(r->cfg.principal[i].name, i == 0 ? "red" : "blue");
-		strcpy(r->cfg.principal[i].label, i == 0 ? "red" : "blue");
-		r->cfg.principal[i].weight = 1;
-		r->cfg.principal[i].allow = true;
-	}
-	ndd_rig_principals(r);
-	return r;
+	return ndd_rig_red_and_blue(red, blue, true);
 }
 
 static int

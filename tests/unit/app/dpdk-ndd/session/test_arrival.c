@@ -10,22 +10,12 @@
 #include "rigs/ndd_rig.h"
 #include "session/arrival.h"
 
-/* Two principals, red and blue, by the sockets of these labels. */
 static struct ndd_rig *
 red_and_blue(void)
 {
-	static const char *const names[] = {"red", "blue"};
-	struct ndd_rig *r = ndd_rig_new();
+	static const struct config_principal any;
 
-	r->cfg.principals = 2;
-	for (int i = 0; i < 2; i++) {
-		strcpy(r->cfg.principal[i].name, names[i]);
-		strcpy(r->cfg.principal[i].label, names[i]);
-		r->cfg.principal[i].weight = 1;
-		r->cfg.principal[i].allow = true;
-	}
-	ndd_rig_principals(r);
-	return r;
+	return ndd_rig_red_and_blue(&any, &any, true);
 }
 
 static struct ndd_principal *

@@ -195,16 +195,9 @@ Test(attached, counts_as_a_session_until_it_is_closed)
 static struct ndd_rig *
 rig_that_refuses(void)
 {
-	struct ndd_rig *r = ndd_rig_new();
+	static const struct config_principal any;
 
-	r->cfg.principals = 2;
-	for (int i = 0; i < 2; i++) {
-		strcpy(r->cfg.principal[i].name, i == 0 ? "red" : "blue");
-		strcpy(r->cfg.principal[i].label, i == 0 ? "red" : "blue");
-		r->cfg.principal[i].weight = 1;
-	}
-	ndd_rig_principals(r);
-	return r;
+	return ndd_rig_red_and_blue(&any, &any, false);
 }
 
 /* A client by that socket attaches a file to its first message, and goes. The file is the message's

@@ -66,19 +66,28 @@ Test(session, a_daemon_that_stops_takes_no_more)
 	cr_expect(ndd_rig_is_quiet(r), "nor later");
 }
 
+/* One more file may be opened; *was: how many there were to be. */
+static void
+allow_one_more(struct rlimit *was)
+{
+	int free_fd = dup(0);
+	struct rlimit few;
+
+	close(free_fd);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, was), 0);
+	few = *was;
+	few.rlim_cur = (rlim_t)free_fd + 1;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
 /* The listening socket is ready all the time, and no use. */
 Test(session, without_descriptors_they_wait)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	struct rlimit was, few;
 	struct ndd_session *s;
-	int free_fd = dup(0);
+	struct rlimit was;
 
-	close(free_fd);
-	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
-	few = was;
-	few.rlim_cur = (rlim_t)free_fd + 1; /* the client's own */
-	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	allow_one_more(&was); /* the client's own */
 	(void)ndd_rig_connect(r, &s);
 	cr_expect(eq(u32, r->d.session_count, 0));
 	cr_expect(ndd_rig_is_quiet(r));
@@ -95,17 +104,11 @@ Test(session, without_descriptors_they_wait)
 Test(session, without_descriptors_others_wait)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	struct rlimit was, few;
-	int free_fd;
+	struct rlimit was;
 
 	(void)ndd_rig_dial(r);
 	(void)ndd_rig_dial(r);
-	free_fd = dup(0);
-	close(free_fd);
-	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
-	few = was;
-	few.rlim_cur = (rlim_t)free_fd + 1;
-	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	allow_one_more(&was);
 	ndd_rig_turn(r);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
 	cr_expect(eq(u32, r->d.listening[0].n, 1));
