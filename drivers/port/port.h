@@ -8,6 +8,7 @@
 #define NDD_PORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PORT_NAME_BYTES 64u
@@ -24,6 +25,9 @@ struct port_ops {
 	uint16_t (*rx)(struct port *p, struct rte_mbuf **m, uint16_t n);
 	/* The first of n frames that the port takes; returns how many, which are the port's now. */
 	uint16_t (*tx)(struct port *p, struct rte_mbuf **m, uint16_t n);
+	/* How many of the n frames are better sent before others follow: the rest might leave
+	 * together with these. NULL: all. */
+	uint16_t (*whole)(const struct port *p, struct rte_mbuf *const *m, uint16_t n);
 	/* The files, n at most, that are readable when frames have come; returns how many. NULL: of
 	 * this port nothing but its bursts tells. */
 	uint32_t (*fds)(const struct port *p, int *fd, uint32_t n);
@@ -61,6 +65,12 @@ static inline uint16_t
 port_tx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 {
 	return p->ops->tx(p, m, n);
+}
+
+static inline uint16_t
+port_tx_whole(const struct port *p, struct rte_mbuf *const *m, uint16_t n)
+{
+	return p->ops->whole == NULL ? n : p->ops->whole(p, m, n);
 }
 
 /* True if the link went up or down since the last call: p->link_up. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "udp/udp_own.h"
+#include "udp/udp_run.h"
 
 #define LONE_BYTES 800u /* what the kernel keeps beside a packet that comes alone */
 
@@ -134,6 +134,7 @@ port_fds(const struct port *p, int *fd, uint32_t n)
 static const struct port_ops ops = {
 	.rx = udp_rx,
 	.tx = udp_tx,
+	.whole = udp_runs_whole,
 	.fds = port_fds,
 	.is_up = port_is_up,
 	.tend = port_tend,

@@ -73,8 +73,9 @@ struct udp_port {
 	/* received, and not given to the lcore yet */
 	struct rte_mbuf *waiting[UDP_WAITING_MAX];
 	uint32_t waiting_first, waiting_end;
-	uint32_t run_bytes,
-		lone; /* length of the runs that come; datagrams since the last of them */
+	uint32_t run_bytes, /* length of the segments that come in runs */
+		lone;	    /* datagrams since the last run */
+	bool pairs;	    /* the last run had two segments */
 	struct udp_slot single[UDP_SINGLES], run[UDP_RUNS];
 	uint8_t *flat; /* UDP_SCRATCH bytes */
 	struct udp_counters count;

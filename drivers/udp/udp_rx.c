@@ -195,17 +195,22 @@ slot_take(struct udp_port *u, const struct port *p, struct udp_slot *slot,
 	}
 }
 
-/* What came last is expected to come again. */
+/* What came last is expected to come again, but for a run of two that stands alone: a request's
+ * first packet took one of the others along. */
 static void
 expect_next(struct udp_port *u, uint32_t bytes, uint32_t segment)
 {
-	if (segment < bytes) {
-		u->count.rx_runs++;
-		u->run_bytes = segment;
+	const bool is_run = segment < bytes, is_pair = is_run && bytes <= 2 * segment;
+
+	u->count.rx_runs += is_run;
+	if (is_run)
 		u->lone = 0;
-	} else if (u->run_bytes != 0 && ++u->lone == LONE_MANY) {
+	else if (u->run_bytes != 0 && ++u->lone == LONE_MANY)
 		u->run_bytes = 0;
-	}
+	if (is_run && (!is_pair || u->run_bytes == 0 || u->pairs != 0))
+		u->run_bytes = segment;
+	if (is_run)
+		u->pairs = is_pair;
 }
 
 static void

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames out. Neighbours in the burst that go the same way become one send, if they are of one
- * length; the last may be shorter. What the kernel will number them is known (udp_socket.c), and
- * their ICRCs are mended to that.
+ * Frames out, a run of them in a send (udp_run.h). What the kernel will number them is known
+ * (udp_socket.c), and their ICRCs are mended to that.
  */
 #include <errno.h>
 #include <netinet/udp.h>
@@ -12,10 +11,7 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
-#include "base/bytes.h"
-#include "udp/udp_own.h"
-#include "wire/gsi.h"
-#include "wire/protocol.h"
+#include "udp/udp_run.h"
 
 #define FRAMES_MAX 128u /* of one call */
 #define OTHERS_MAX 8u	/* errors in a row that may be about what was sent before */
@@ -39,65 +35,6 @@ struct run {
 
 /* ---- frames ---- */
 
-static const uint8_t *
-ip_of(const struct rte_mbuf *m)
-{
-	return rte_pktmbuf_mtod_offset(m, const uint8_t *, ROCE_ETH_BYTES);
-}
-
-static bool
-is_v6(const struct rte_mbuf *m)
-{
-	return rte_pktmbuf_mtod(m, const uint8_t *)[12] == 0x86;
-}
-
-static uint32_t
-headers_of(bool v6)
-{
-	return ROCE_ETH_BYTES + (v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES) + ROCE_UDP_BYTES;
-}
-
-/* Of what the daemon may send, RoCEv2 alone: the kernel speaks the rest itself. */
-static bool
-is_ours(const struct rte_mbuf *m)
-{
-	const uint8_t *f = rte_pktmbuf_mtod(m, const uint8_t *);
-	const bool v4 = f[12] == 0x08 && f[13] == 0x00, v6 = f[12] == 0x86 && f[13] == 0xdd;
-
-	return (v4 || v6) && m->data_len >= headers_of(v6) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES &&
-	       f[ROCE_ETH_BYTES + (v4 ? 9 : 6)] == ROCE_PROTO_UDP;
-}
-
-/* Addresses, class and source port: all but lengths, identification and checksum. */
-static bool
-go_the_same_way(const struct rte_mbuf *a, const struct rte_mbuf *b)
-{
-	const uint8_t *x = ip_of(a), *y = ip_of(b);
-
-	if (is_v6(a) != is_v6(b))
-		return false;
-	if (is_v6(a))
-		return memcmp(x, y, 4) == 0 && x[7] == y[7] && memcmp(x + 8, y + 8, 34) == 0;
-	return x[1] == y[1] && x[8] == y[8] && memcmp(x + 12, y + 12, 10) == 0;
-}
-
-static uint32_t
-sender_of(const struct rte_mbuf *m)
-{
-	const uint16_t port =
-		roce_get_be16(ip_of(m) + (is_v6(m) ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES));
-
-	/* All MADs have that port, and few queue pairs do. */
-	return port == ROCE_GSI_SPORT ? UDP_MAD_SENDER : port % UDP_SENDERS;
-}
-
-/* Members of a group on this host get the frame that goes to the others. */
-static bool
-is_shared(const struct rte_mbuf *m)
-{
-	return rte_mbuf_refcnt_read(m) > 1;
-}
-
 static uint8_t *
 icrc_of(const struct rte_mbuf *m)
 {
@@ -110,7 +47,7 @@ static void
 icrc_mend(uint8_t *icrc, const struct udp_port *u, const struct run *r, uint32_t i)
 {
 	const struct rte_mbuf *m = r->m[i];
-	const uint8_t *ip = ip_of(m);
+	const uint8_t *ip = udp_frame_ip(m);
 	const uint32_t bytes = m->data_len - ROCE_ETH_BYTES,
 		       l3 = r->v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES;
 	uint32_t change = roce_ipid_mend_port(
@@ -194,46 +131,16 @@ way_put_v6(const struct udp_port *u, struct run *r, struct msghdr *h, const uint
 
 /* ---- runs ---- */
 
-/* The second of the n frames is shorter than the first, and so is what follows: behind the first
- * packet of a request, which has a RETH, the run of all others begins. */
-static bool
-run_begins_behind(struct rte_mbuf *const *m, uint32_t n)
-{
-	return n > 2 && m[1]->data_len < m[0]->data_len && m[2]->data_len == m[1]->data_len &&
-	       go_the_same_way(m[1], m[2]);
-}
-
-/* As many of the n frames as one send can have. */
-static uint32_t
-run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
-{
-	const uint32_t each = m[0]->data_len - headers_of(is_v6(m[0]));
-	uint32_t i = 1, total = each;
-
-	/* Of a run that loopback carries, the network's error quotes the first packet alone. */
-	if (is_shared(m[0]) || sender_of(m[0]) == UDP_MAD_SENDER || run_begins_behind(m, n))
-		return 1;
-	for (; u->segments && i < n && i < UDP_SEGMENTS && !is_shared(m[i]); i++) {
-		total += each;
-		if (total > UDP_BYTES_MAX || m[i]->data_len > m[0]->data_len ||
-			!go_the_same_way(m[0], m[i]))
-			break;
-		if (m[i]->data_len < m[0]->data_len)
-			return i + 1; /* the last */
-	}
-	return i;
-}
-
 /* The payloads, ICRCs included; returns how many pieces they are. */
 static uint32_t
 run_point(const struct udp_port *u, struct run *r, struct iovec *iov)
 {
-	const uint32_t headers = headers_of(r->v6);
+	const uint32_t headers = udp_frame_headers(r->v6);
 
 	for (uint32_t i = 0; i < r->n; i++)
 		iov[i] = (struct iovec){rte_pktmbuf_mtod_offset(r->m[i], void *, headers),
 			r->m[i]->data_len - headers};
-	r->shared = is_shared(r->m[0]);
+	r->shared = udp_frame_is_shared(r->m[0]);
 	if (!r->shared)
 		return r->n;
 	memcpy(r->icrc, icrc_of(r->m[0]), ROCE_ICRC_BYTES);
@@ -247,8 +154,8 @@ run_point(const struct udp_port *u, struct run *r, struct iovec *iov)
 static uint32_t
 run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msghdr *h)
 {
-	const uint8_t *ip = ip_of(r->m[0]);
-	const uint32_t sender = sender_of(r->m[0]);
+	const uint8_t *ip = udp_frame_ip(r->m[0]);
+	const uint32_t sender = udp_frame_sender(r->m[0]);
 	uint32_t pieces;
 
 	r->fd = u->sender[r->v6][sender];
@@ -264,7 +171,7 @@ run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msgh
 	else
 		way_put_v4(r, h, ip);
 	if (r->n > 1) {
-		uint16_t segment = (uint16_t)(r->m[0]->data_len - headers_of(r->v6));
+		uint16_t segment = (uint16_t)(r->m[0]->data_len - udp_frame_headers(r->v6));
 
 		(void)control_put(h, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 	}
@@ -280,8 +187,8 @@ runs_make(const struct udp_port *u, struct rte_mbuf **m, uint32_t n, struct run 
 
 	for (uint32_t i = 0; i < n; i += r[runs - 1].n) {
 		r[runs].m = m + i;
-		r[runs].v6 = is_v6(m[i]);
-		r[runs].n = run_length(u, m + i, n - i);
+		r[runs].v6 = udp_frame_is_v6(m[i]);
+		r[runs].n = udp_run_length(u, m + i, n - i);
 		iov += run_make(u, &r[runs], iov, &h[runs].msg_hdr);
 		runs++;
 	}
@@ -383,7 +290,7 @@ udp_tx(struct port *p, struct rte_mbuf **m, uint16_t n)
 	while (at < n && !full) {
 		uint32_t ours = 0;
 
-		while (at + ours < n && ours < FRAMES_MAX && is_ours(m[at + ours]))
+		while (at + ours < n && ours < FRAMES_MAX && udp_frame_is_ours(m[at + ours]))
 			ours++;
 		if (ours != 0) {
 			at += frames_send(u, m + at, ours, &full);

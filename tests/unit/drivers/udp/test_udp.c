@@ -210,6 +210,40 @@ Test(udp, first_packets)
 	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong + udp_of(&to)->count.rx_icrc_far, 0);
 }
 
+/* As long as 64 KiB: of 64 packets 62 fit in a run. */
+static uint32_t
+as_long_requests(uint32_t number)
+{
+	return number % 64 == 0 ? 1040 : 1024;
+}
+
+/* The first takes the second along, and only these two are moved: what is expected to come next
+ * does not follow them. Each run comes by itself. */
+Test(udp, first_packets_in_company)
+{
+	const uint32_t requests = ROUNDS * BURST / 64;
+
+	takes_little = true;
+	exchange(ROUNDS * BURST, as_long_requests);
+	cr_expect_eq(udp_of(&to)->count.rx_runs, 2 * requests);
+	cr_expect_leq(udp_of(&to)->count.rx_realigned, requests + 2); /* 2: none expected yet */
+	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong + udp_of(&to)->count.rx_icrc_far, 0);
+}
+
+/* Each a pair. Then that is what comes, and is expected. */
+static uint32_t
+as_short_requests(uint32_t number)
+{
+	return number < BURST ? 1000 : number % 2 == 0 ? 1040 : 1024;
+}
+
+Test(udp, pairs_alone)
+{
+	exchange(ROUNDS * BURST, as_short_requests);
+	cr_expect_geq(udp_of(&to)->count.rx_runs, (ROUNDS - 1) * BURST / 2);
+	cr_expect_leq(udp_of(&to)->count.rx_realigned, 6); /* until two in a row had come */
+}
+
 /* As much as the port says that there is room for waits in a receive buffer of a size that most
  * distributions allow, and nothing is lost. */
 static void
