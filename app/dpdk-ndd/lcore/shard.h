@@ -69,7 +69,7 @@ struct ndd_owner {
 
 /* Frames that a port, or the ring towards its owner, has not taken yet. */
 struct ndd_out {
-	uint32_t n;
+	uint32_t n, old;	 /* old: of the n, from a turn before this one */
 	uint64_t stuck_since_ns; /* 0: it took the last that it was offered */
 	struct rte_mbuf *m[NDD_OUT_MAX];
 };
@@ -79,6 +79,7 @@ static inline void
 ndd_out_advance(struct ndd_out *o, uint32_t n)
 {
 	o->n -= n;
+	o->old -= o->old < n ? o->old : n;
 	if (o->n != 0)
 		memmove(o->m, o->m + n, o->n * sizeof(o->m[0]));
 }

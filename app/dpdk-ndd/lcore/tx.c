@@ -46,33 +46,46 @@ out_is_passed_by(const struct ndd_shard *s, const struct ndd_out *o, uint64_t no
 	       s->plane->ports > 1 && !is_ring(s, o);
 }
 
-/* A shard that owns no port sends by its queue of one, or gives the frames to the owner. */
 static uint32_t
-out_of_other(struct ndd_shard *s, uint32_t i)
+out_to_owner(struct ndd_shard *s, struct ndd_out *o)
 {
-	struct ndd_out *o = &s->out[i];
-	uint32_t sent;
+	uint32_t sent =
+		rte_ring_sp_enqueue_burst(s->plane->rings.tx[s->id], (void **)o->m, o->n, NULL);
 
-	if (!is_ring(s, o))
-		return port_tx_burst(s->queue[i], o->m, (uint16_t)o->n);
-	sent = rte_ring_sp_enqueue_burst(s->plane->rings.tx[s->id], (void **)o->m, o->n, NULL);
 	if (sent != 0)
 		ndd_wakeup_notify(&s->plane->shard[NDD_IO_OWNER]->wakeup);
 	return sent;
 }
 
+/* How many of its frames are to leave now. If others follow, a port that sends runs has whole ones
+ * first, and the rest when they have come: in the next turn at the latest. */
+static uint32_t
+out_due(const struct ndd_out *o, const struct port *p, bool more)
+{
+	uint32_t whole;
+
+	if (!more || p == NULL)
+		return o->n;
+	whole = port_tx_whole(p, o->m, (uint16_t)o->n);
+	return whole < o->old ? o->n : whole;
+}
+
+/* left: the bytes that wait for others to follow are added to it. */
 static unsigned
-out_flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
+out_flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns, bool more, uint32_t *left)
 {
 	struct ndd_out *o = &s->out[i];
-	uint32_t sent;
+	struct port *p = i == s->plane->ports ? NULL : ndd_shard_port(s, i); /* NULL: the ring */
+	uint32_t due = out_due(o, p, more), sent;
 
-	if (o->n == 0)
+	if (due != o->n) /* mostly they are alike */
+		*left += (o->n - due) * o->m[o->n - 1]->pkt_len;
+	if (due == 0)
 		return 0;
-	if (is_io_owner(s))
-		sent = port_tx_burst(&s->plane->port[i], o->m, (uint16_t)o->n);
+	if (p != NULL)
+		sent = port_tx_burst(p, o->m, (uint16_t)due);
 	else
-		sent = out_of_other(s, i);
+		sent = out_to_owner(s, o);
 	if (sent == 0) {
 		out_stalled(s, o, now_ns);
 		return 0;
@@ -258,14 +271,24 @@ frames_collect(struct ndd_shard *s, uint64_t now_ns, uint32_t *held)
 	return n;
 }
 
-static void
-outs_flush(struct ndd_shard *s, uint64_t now_ns)
+/* more: others follow at once. Returns the bytes that wait for them. */
+static uint32_t
+outs_flush(struct ndd_shard *s, uint64_t now_ns, bool more)
 {
 	unsigned sent = 0;
+	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < ndd_shard_outs(s); i++)
-		sent += out_flush(s, i, now_ns);
+		sent += out_flush(s, i, now_ns, more, &left);
 	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
+	return left;
+}
+
+static void
+outs_age(struct ndd_shard *s)
+{
+	for (uint32_t i = 0; i < ndd_shard_outs(s); i++)
+		s->out[i].old = s->out[i].n;
 }
 
 /* Large frames are collected by few between two looks at the clock, but ports get NDD_TX_BYTES of
@@ -276,17 +299,18 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 	unsigned work = 0, most = NDD_BURST, n;
 	uint32_t held = 0, bytes = 0;
 
+	outs_age(s);
 	do {
 		if (bytes >= NDD_TX_BYTES || (held >= NDD_TX_BURST && most == NDD_BURST)) {
-			outs_flush(s, now_ns);
-			held = bytes = 0;
+			bytes = outs_flush(s, now_ns, true);
+			held = 0;
 		}
 		most = ndd_burst_of(s->small_out);
 		n = frames_collect(s, now_ns, &bytes);
 		work += n;
 		held += n;
 	} while (n >= most && work < NDD_TX_FRAMES && ndd_turn_is_within(now_ns, NDD_TX_MORE_NS));
-	outs_flush(s, now_ns);
+	(void)outs_flush(s, now_ns, n >= most);
 	return work;
 }
 

@@ -196,3 +196,89 @@ Test(lcore_tx, large_frames_are_collected_by_few_and_sent_together)
 	cr_assert_eq(bursts, 2, "by their bytes");
 	cr_assert_eq(burst_frames, together);
 }
+
+/* Of a port that sends runs of RUN frames, and of fewer if it gets them. */
+#define RUN 50u
+
+static uint16_t
+whole_runs(const struct port *p, struct rte_mbuf *const *m, uint16_t n)
+{
+	(void)p;
+	(void)m;
+	return n - n % RUN;
+}
+
+static const struct port_ops running = {.tx = take_all, .whole = whole_runs};
+
+static void
+start_runs(const struct port_ops *ops)
+{
+	plane.ports = 1;
+	plane.port[0].ops = ops;
+	bursts = 0;
+}
+
+/* 64 KiB of frames are no whole number of runs: those that are left are with the next. */
+Test(lcore_tx, what_others_follow_leaves_in_whole_runs)
+{
+	const unsigned large = NDD_LARGE_BYTES + 1, together = NDD_TX_BYTES / large + 1;
+
+	start_runs(&running);
+	send_large_by(0, large, together + RUN);
+	cr_assert_gt(together, RUN);
+	turns_at(BEGIN, 1);
+	cr_assert_eq(shard.count.tx_frames, together + RUN);
+	cr_assert_eq(bursts, 2);
+	cr_assert_eq(burst_frames, together, "behind the first run; and no others followed");
+}
+
+/* A turn ends in the midst of what there is to send. */
+static void
+late_turn(void)
+{
+	ndd_clock_mult = 1ull << 32;
+	turns_at(BEGIN, 1);
+	ndd_clock_mult = 0;
+}
+
+Test(lcore_tx, what_is_left_of_a_turn_leaves_in_the_next)
+{
+	shard.small_out = NDD_SMALL_FRAMES;
+	start_runs(&running);
+	send_by(0, 3 * NDD_BURST);
+	late_turn();
+	cr_assert_eq(shard.count.tx_frames, 0, "others follow");
+	cr_assert_eq(shard.count.tx_stalled, 0, "the port was not asked");
+	late_turn();
+	cr_assert_eq(shard.count.tx_frames, RUN);
+	cr_assert_eq(shard.out[0].n, 2 * NDD_BURST - RUN);
+	late_turn();
+	cr_assert_eq(shard.count.tx_frames, 3 * NDD_BURST, "no whole run, but some had waited");
+	turns_at(BEGIN, 1);
+	cr_assert_eq(bursts, 2);
+}
+
+Test(lcore_tx, what_is_left_leaves_though_nothing_follows)
+{
+	shard.small_out = NDD_SMALL_FRAMES;
+	start_runs(&running);
+	send_by(0, NDD_BURST);
+	late_turn();
+	cr_assert_eq(shard.count.tx_frames, 0);
+	turns_at(BEGIN, 1);
+	cr_assert_eq(shard.count.tx_frames, NDD_BURST);
+}
+
+/* It sends runs, and takes none for now. */
+Test(lcore_tx, a_port_that_waits_has_stalled_all_the_same)
+{
+	static const struct port_ops full = {.tx = take_none, .whole = whole_runs};
+
+	start_runs(&full);
+	send_by(0, 2 * RUN);
+	turns_at(BEGIN, 2);
+	cr_assert_geq(shard.count.tx_stalled, 2);
+	cr_assert_eq(shard.out[0].n, 2 * RUN);
+	turns_at(BEGIN + NDD_STALL_NS + 1, 1);
+	cr_assert_eq(shard.count.tx_link_dropped, 2 * RUN);
+}
