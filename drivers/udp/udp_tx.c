@@ -41,29 +41,45 @@ icrc_of(const struct rte_mbuf *m)
 	return rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len - ROCE_ICRC_BYTES);
 }
 
+/* By what the ICRC of a run's packet changes, from packet to packet. */
+struct mend {
+	uint32_t bytes;	     /* of the last packet; 0: there was none */
+	uint32_t ipid;	     /* what the kernel writes in other ways there, by exclusive or */
+	uint32_t difference; /* of the ICRC */
+};
+
 /* What the kernel will write in other ways than the frame has it, in number i of a send: the source
- * port, and IPv4's identification. Changed again, the ICRC is as it was. */
+ * port, and IPv4's identification. Changed again, the ICRC is as it was. Numbers count up on both
+ * sides, so from one packet to the next few bits change, or none. */
 static void
-icrc_mend(uint8_t *icrc, const struct udp_port *u, const struct run *r, uint32_t i)
+icrc_mend(uint8_t *icrc, const struct udp_port *u, const struct run *r, uint32_t i, struct mend *d)
 {
 	const struct rte_mbuf *m = r->m[i];
 	const uint8_t *ip = udp_frame_ip(m);
 	const uint32_t bytes = m->data_len - ROCE_ETH_BYTES,
 		       l3 = r->v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES;
-	uint32_t change = roce_ipid_mend_port(
-		u->ipid, bytes - l3 - 2 - ROCE_ICRC_BYTES, roce_get_be16(ip + l3) ^ r->port);
 
-	if (!r->v6)
-		change ^= roce_ipid_mend(u->ipid, bytes,
-			ROCE_IPID(roce_get_be16(ip + 4), ip[6] >> 6 & 1) ^ ROCE_IPID(i, 1));
-	roce_put_le32(icrc, roce_get_le32(icrc) ^ change);
+	if (d->bytes != bytes)
+		*d = (struct mend){.bytes = bytes,
+			.difference = roce_ipid_mend_port(u->ipid, bytes - l3 - 2 - ROCE_ICRC_BYTES,
+				roce_get_be16(ip + l3) ^ r->port)};
+	if (!r->v6) {
+		const uint32_t ipid =
+			ROCE_IPID(roce_get_be16(ip + 4), ip[6] >> 6 & 1) ^ ROCE_IPID(i, 1);
+
+		d->difference ^= roce_ipid_mend(u->ipid, bytes, ipid ^ d->ipid);
+		d->ipid = ipid;
+	}
+	roce_put_le32(icrc, roce_get_le32(icrc) ^ d->difference);
 }
 
 static void
 run_mend(const struct udp_port *u, const struct run *r)
 {
+	struct mend d = {0};
+
 	for (uint32_t i = 0; i < r->n && !r->shared; i++)
-		icrc_mend(icrc_of(r->m[i]), u, r, i);
+		icrc_mend(icrc_of(r->m[i]), u, r, i, &d);
 }
 
 /* ---- what goes with a send ---- */
@@ -144,7 +160,7 @@ run_point(const struct udp_port *u, struct run *r, struct iovec *iov)
 	if (!r->shared)
 		return r->n;
 	memcpy(r->icrc, icrc_of(r->m[0]), ROCE_ICRC_BYTES);
-	icrc_mend(r->icrc, u, r, 0);
+	icrc_mend(r->icrc, u, r, 0, &(struct mend){0});
 	iov[0].iov_len -= ROCE_ICRC_BYTES;
 	iov[1] = (struct iovec){r->icrc, ROCE_ICRC_BYTES};
 	return 2;
