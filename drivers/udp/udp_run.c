@@ -50,46 +50,47 @@ alike_of(struct rte_mbuf *const *m, uint32_t n)
 	return (struct alike){i, false};
 }
 
+struct first_run {
+	uint32_t frames;
+	bool open; /* if others follow these, it might be another one */
+};
+
 /* The first packet of a WRITE has a RETH, and is longer than those behind it: it could take one of
  * them along, as the last of a run of two. It does if that saves a send. */
-static bool
-leader_takes_one(struct rte_mbuf *const *m, struct alike behind)
+static struct first_run
+leader_of(struct rte_mbuf *const *m, uint32_t n)
 {
-	return behind.frames % run_most(m[1]) == 1;
+	const struct alike behind = alike_of(m + 1, n - 1);
+	const uint32_t most = run_most(m[1]);
+
+	return (struct first_run){
+		.frames = behind.frames % most == 1 ? 2 : 1,
+		.open = behind.frames == n - 1 && !behind.ended && behind.frames <= most,
+	};
 }
 
-uint32_t
-udp_run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
+static struct first_run
+first_run_of(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
 {
 	struct alike run;
 	uint32_t most;
 
 	if (goes_alone(u, m[0]))
-		return 1;
+		return (struct first_run){.frames = 1};
 	most = run_most(m[0]);
 	run = alike_of(m, RTE_MIN(n, most));
-	if (run.frames != 2 || !run.ended)
-		return run.frames;
-	return leader_takes_one(m, alike_of(m + 1, n - 1)) ? 2 : 1;
+	if (run.frames == 2 && run.ended)
+		return leader_of(m, n);
+	return (struct first_run){
+		.frames = run.frames,
+		.open = run.frames == n && !run.ended && n < most,
+	};
 }
 
-/* The first run, or the one behind a leader, reaches the end of the n frames, and might be another
- * one if there were more. */
-static bool
-run_is_open(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
+uint32_t
+udp_run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
 {
-	uint32_t most;
-	struct alike run;
-
-	if (!udp_frame_is_ours(m[0]) || goes_alone(u, m[0]))
-		return false;
-	most = run_most(m[0]);
-	run = alike_of(m, RTE_MIN(n, most));
-	if (run.frames == 2 && run.ended) {
-		most = run_most(m[1]) + 1; /* if one more comes, the leader takes one along */
-		run = alike_of(++m, RTE_MIN(--n, most));
-	}
-	return run.frames == n && !run.ended && n < most;
+	return first_run_of(u, m, n).frames;
 }
 
 uint16_t
@@ -98,7 +99,14 @@ udp_runs_whole(const struct port *p, struct rte_mbuf *const *m, uint16_t n)
 	const struct udp_port *u = udp_of(p);
 	uint32_t i = 0;
 
-	while (i < n && !run_is_open(u, m + i, n - i))
-		i += udp_frame_is_ours(m[i]) ? udp_run_length(u, m + i, n - i) : 1;
+	while (i < n) {
+		struct first_run run = {.frames = 1};
+
+		if (udp_frame_is_ours(m[i]))
+			run = first_run_of(u, m + i, n - i);
+		if (run.open)
+			break;
+		i += run.frames;
+	}
 	return (uint16_t)i;
 }
