@@ -17,6 +17,8 @@
 #define UDP_MAD_SENDER	UDP_SENDERS /* one more, which hears what the network says of MADs */
 #define UDP_SEGMENTS	64u	    /* of one send; younger kernels take 128 */
 #define UDP_BYTES_MAX	65000u	    /* ... which have no more bytes than this */
+#define UDP_FRAMES_MAX	128u	    /* that one call of udp_tx() looks at together */
+#define UDP_COPY_BYTES	256u	    /* packets of no more are copied together for a send */
 #define UDP_SINGLES	16u	    /* datagrams of one call, if they are not in runs */
 #define UDP_RUNS	2u	    /* runs of one call */
 #define UDP_WAITING_MAX 512u
@@ -38,6 +40,7 @@ struct udp_slot {
 	struct rte_mbuf *m[UDP_SEGMENTS];
 	struct iovec iov[UDP_SEGMENTS + 1];
 	uint32_t buffers; /* of m that are used, 1 or UDP_SEGMENTS */
+	bool together;	  /* all comes to scratch, as its segments are small */
 	struct sockaddr_in6 from;
 	uint8_t *scratch; /* UDP_SCRATCH bytes */
 	_Alignas(8) uint8_t control[UDP_CONTROL];
@@ -77,7 +80,8 @@ struct udp_port {
 		lone;	    /* datagrams since the last run */
 	bool pairs;	    /* the last run had two segments */
 	struct udp_slot single[UDP_SINGLES], run[UDP_RUNS];
-	uint8_t *flat; /* UDP_SCRATCH bytes */
+	uint8_t *flat;					 /* UDP_SCRATCH bytes */
+	uint8_t copies[UDP_FRAMES_MAX * UDP_COPY_BYTES]; /* of packets that are being sent */
 	struct udp_counters count;
 	/* of the first queue: the others */
 	struct port *beside;

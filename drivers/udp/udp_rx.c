@@ -42,19 +42,28 @@ slot_fill(struct udp_port *u, struct udp_slot *s)
 	return true;
 }
 
+static uint32_t
+room_of(const struct udp_slot *s)
+{
+	return s->m[0]->buf_len - UDP_PAYLOAD_AT;
+}
+
+/* A piece of a few bytes costs the kernel several times what its copy costs here: segments of no
+ * more come together. */
 static void
 slot_point(const struct udp_port *u, struct udp_slot *s, struct msghdr *h)
 {
-	const uint32_t room = s->m[0]->buf_len - UDP_PAYLOAD_AT,
-		       each = s->buffers == 1 ? room : u->run_bytes;
+	const uint32_t each = s->buffers == 1 ? room_of(s) : u->run_bytes;
+	uint32_t pieces = 0;
 
-	for (uint32_t i = 0; i < s->buffers; i++)
-		s->iov[i] = (struct iovec){payload_of(s->m[i]), each};
-	s->iov[s->buffers] = (struct iovec){s->scratch, UDP_SCRATCH};
+	s->together = s->buffers != 1 && each <= UDP_COPY_BYTES;
+	for (; pieces < s->buffers && !s->together; pieces++)
+		s->iov[pieces] = (struct iovec){payload_of(s->m[pieces]), each};
+	s->iov[pieces++] = (struct iovec){s->scratch, UDP_SCRATCH};
 	*h = (struct msghdr){.msg_name = &s->from,
 		.msg_namelen = sizeof(s->from),
 		.msg_iov = s->iov,
-		.msg_iovlen = s->buffers + 1,
+		.msg_iovlen = pieces,
 		.msg_control = s->control,
 		.msg_controllen = sizeof(s->control)};
 }
@@ -162,6 +171,24 @@ slot_move(struct udp_port *u, const struct port *p, const struct udp_slot *slot,
 	}
 }
 
+/* What came together, a segment into each buffer. False: there are too many, or too long ones. */
+static bool
+slot_spread(const struct udp_slot *slot, uint32_t bytes, uint32_t segment)
+{
+	const uint8_t *from = slot->scratch;
+
+	if (segment > room_of(slot) || bytes > segment * slot->buffers)
+		return false;
+	for (uint32_t i = 0; bytes != 0; i++) {
+		uint32_t n = RTE_MIN(bytes, segment);
+
+		memcpy(payload_of(slot->m[i]), from, n);
+		from += n;
+		bytes -= n;
+	}
+	return true;
+}
+
 /* Does each buffer but the last of them hold one segment, and is full? The end of a lone datagram
  * that is longer than segments were, as a request's first packet is, is put where it belongs. */
 static bool
@@ -169,9 +196,11 @@ slot_lies_right(const struct udp_slot *slot, uint32_t bytes, uint32_t segment)
 {
 	const uint32_t each = (uint32_t)slot->iov[0].iov_len;
 
+	if (slot->together)
+		return slot_spread(slot, bytes, segment);
 	if (segment < bytes)
 		return segment == each && bytes <= segment * slot->buffers;
-	if (bytes > slot->m[0]->buf_len - UDP_PAYLOAD_AT)
+	if (bytes > room_of(slot))
 		return false;
 	if (bytes > each)
 		pieces_join(payload_of(slot->m[0]) + each, slot->iov + 1, bytes - each);

@@ -13,8 +13,7 @@
 
 #include "udp/udp_run.h"
 
-#define FRAMES_MAX 128u /* of one call */
-#define OTHERS_MAX 8u	/* errors in a row that may be about what was sent before */
+#define OTHERS_MAX 8u /* errors in a row that may be about what was sent before */
 
 /* One send. */
 struct run {
@@ -26,6 +25,7 @@ struct run {
 	bool hears;    /* by fd the network's errors are heard, too */
 	bool shared;   /* it is one frame, which others read as it is; icrc is for the wire */
 	uint8_t icrc[ROCE_ICRC_BYTES];
+	uint8_t *copy; /* the payloads, one behind the other; NULL: each is sent from its frame */
 	union {
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
@@ -73,13 +73,25 @@ icrc_mend(uint8_t *icrc, const struct udp_port *u, const struct run *r, uint32_t
 	roce_put_le32(icrc, roce_get_le32(icrc) ^ d->difference);
 }
 
+/* Of frame i. */
+static uint32_t
+payload_bytes(const struct run *r, uint32_t i)
+{
+	return r->m[i]->data_len - udp_frame_headers(r->v6);
+}
+
 static void
 run_mend(const struct udp_port *u, const struct run *r)
 {
+	uint8_t *end = r->copy;
 	struct mend d = {0};
 
-	for (uint32_t i = 0; i < r->n && !r->shared; i++)
-		icrc_mend(icrc_of(r->m[i]), u, r, i, &d);
+	for (uint32_t i = 0; i < r->n && !r->shared; i++) {
+		if (r->copy == NULL)
+			icrc_mend(icrc_of(r->m[i]), u, r, i, &d);
+		else
+			icrc_mend((end += payload_bytes(r, i)) - ROCE_ICRC_BYTES, u, r, i, &d);
+	}
 }
 
 /* ---- what goes with a send ---- */
@@ -147,16 +159,34 @@ way_put_v6(const struct udp_port *u, struct run *r, struct msghdr *h, const uint
 
 /* ---- runs ---- */
 
-/* The payloads, ICRCs included; returns how many pieces they are. */
-static uint32_t
-run_point(const struct udp_port *u, struct run *r, struct iovec *iov)
+/* One piece. */
+static void
+run_copy(struct run *r, uint8_t *to, struct iovec *iov)
 {
-	const uint32_t headers = udp_frame_headers(r->v6);
+	uint8_t *end = to;
 
-	for (uint32_t i = 0; i < r->n; i++)
-		iov[i] = (struct iovec){rte_pktmbuf_mtod_offset(r->m[i], void *, headers),
-			r->m[i]->data_len - headers};
+	for (uint32_t i = 0; i < r->n; end += payload_bytes(r, i), i++)
+		memcpy(end, rte_pktmbuf_mtod_offset(r->m[i], void *, udp_frame_headers(r->v6)),
+			payload_bytes(r, i));
+	r->copy = to;
+	*iov = (struct iovec){to, (size_t)(end - to)};
+}
+
+/* The payloads, ICRCs included; returns how many pieces they are. A piece of a few bytes costs the
+ * kernel several times what its copy costs here. */
+static uint32_t
+run_point(const struct udp_port *u, struct run *r, uint8_t *copies, struct iovec *iov)
+{
 	r->shared = udp_frame_is_shared(r->m[0]);
+	r->copy = NULL;
+	if (r->n > 1 && payload_bytes(r, 0) <= UDP_COPY_BYTES) {
+		run_copy(r, copies, iov);
+		return 1;
+	}
+	for (uint32_t i = 0; i < r->n; i++)
+		iov[i] = (struct iovec){
+			rte_pktmbuf_mtod_offset(r->m[i], void *, udp_frame_headers(r->v6)),
+			payload_bytes(r, i)};
 	if (!r->shared)
 		return r->n;
 	memcpy(r->icrc, icrc_of(r->m[0]), ROCE_ICRC_BYTES);
@@ -168,7 +198,8 @@ run_point(const struct udp_port *u, struct run *r, struct iovec *iov)
 
 /* Returns how many of iov it takes. */
 static uint32_t
-run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msghdr *h)
+run_make(const struct udp_port *u, struct run *r, uint8_t *copies, struct iovec *iov,
+	struct msghdr *h)
 {
 	const uint8_t *ip = udp_frame_ip(r->m[0]);
 	const uint32_t sender = udp_frame_sender(r->m[0]);
@@ -177,7 +208,7 @@ run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msgh
 	r->fd = u->sender[r->v6][sender];
 	r->port = u->sender_port[r->v6][sender];
 	r->hears = sender == UDP_MAD_SENDER;
-	pieces = run_point(u, r, iov);
+	pieces = run_point(u, r, copies, iov);
 	*h = (struct msghdr){.msg_name = &r->to,
 		.msg_iov = iov,
 		.msg_iovlen = pieces,
@@ -187,7 +218,7 @@ run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msgh
 	else
 		way_put_v4(r, h, ip);
 	if (r->n > 1) {
-		uint16_t segment = (uint16_t)(r->m[0]->data_len - udp_frame_headers(r->v6));
+		uint16_t segment = (uint16_t)payload_bytes(r, 0);
 
 		(void)control_put(h, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 	}
@@ -196,8 +227,8 @@ run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msgh
 }
 
 static uint32_t
-runs_make(const struct udp_port *u, struct rte_mbuf **m, uint32_t n, struct run *r,
-	struct iovec *iov, struct mmsghdr *h)
+runs_make(struct udp_port *u, struct rte_mbuf **m, uint32_t n, struct run *r, struct iovec *iov,
+	struct mmsghdr *h)
 {
 	uint32_t runs = 0;
 
@@ -205,7 +236,7 @@ runs_make(const struct udp_port *u, struct rte_mbuf **m, uint32_t n, struct run 
 		r[runs].m = m + i;
 		r[runs].v6 = udp_frame_is_v6(m[i]);
 		r[runs].n = udp_run_length(u, m + i, n - i);
-		iov += run_make(u, &r[runs], iov, &h[runs].msg_hdr);
+		iov += run_make(u, &r[runs], u->copies + i * UDP_COPY_BYTES, iov, &h[runs].msg_hdr);
 		runs++;
 	}
 	return runs;
@@ -283,9 +314,9 @@ runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n
 static uint32_t
 frames_send(struct udp_port *u, struct rte_mbuf **m, uint32_t n, bool *full)
 {
-	struct mmsghdr h[FRAMES_MAX];
-	struct iovec iov[2 * FRAMES_MAX];
-	struct run r[FRAMES_MAX];
+	struct mmsghdr h[UDP_FRAMES_MAX];
+	struct iovec iov[2 * UDP_FRAMES_MAX];
+	struct run r[UDP_FRAMES_MAX];
 	uint32_t runs = runs_make(u, m, n, r, iov, h), done = runs_send(u, r, h, runs, full), k = 0;
 
 	for (uint32_t i = 0; i < done; i++)
@@ -306,7 +337,7 @@ udp_tx(struct port *p, struct rte_mbuf **m, uint16_t n)
 	while (at < n && !full) {
 		uint32_t ours = 0;
 
-		while (at + ours < n && ours < FRAMES_MAX && udp_frame_is_ours(m[at + ours]))
+		while (at + ours < n && ours < UDP_FRAMES_MAX && udp_frame_is_ours(m[at + ours]))
 			ours++;
 		if (ours != 0) {
 			at += frames_send(u, m + at, ours, &full);
