@@ -25,12 +25,13 @@
 #include "udp/udp.h"
 
 /* A frame of path MTU 4096 in one piece, and no driver needs a second buffer for one. */
-#define MBUF_ROOM	8192u
-#define MBUF_CACHE	256u
-#define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
-#define MBUFS_PER_QUEUE 640u  /* of a UDP port, of other shards: what its sockets hold */
-#define MBUFS_PER_SHARD 3072u /* rings between shards, lanes to the control thread */
-#define CM_FIRST_RETRY	(200 * NDD_MS)
+#define MBUF_ROOM	  8192u
+#define MBUF_CACHE	  256u
+#define MBUFS_PER_PORT	  3072u /* descriptors of both directions, and bursts under way */
+#define MBUFS_PER_QUEUE	  640u	/* of a UDP port, of other shards: what its sockets hold */
+#define MBUFS_PER_SHARD	  3072u /* rings between shards, lanes to the control thread */
+#define WINDOW_OF_SOCKETS 256u	/* of packets, of a queue pair: 4 runs at a path MTU of 1024 */
+#define CM_FIRST_RETRY	  (200 * NDD_MS)
 
 static bool
 random_fill(void *out, size_t bytes)
@@ -197,6 +198,18 @@ window_of_sockets(const struct ndd *d)
 	return least / cfg->lcores;
 }
 
+/* Runs of segments, each of a system call at both ends, want several of them under way. Where there
+ * are other ports, their queues are what the default is made for. */
+static uint32_t
+window_of_queue_pairs(const struct config *cfg)
+{
+	bool sockets_alone = !cfg->has_window;
+
+	for (uint32_t i = 0; i < cfg->ports; i++)
+		sockets_alone = sockets_alone && cfg->port[i].udp;
+	return sockets_alone ? WINDOW_OF_SOCKETS : cfg->window;
+}
+
 /* What is there for it beside the I/O owner's. */
 static void
 take_queues(const struct ndd *d, struct ndd_shard *s)
@@ -224,7 +237,7 @@ start_shards(struct ndd *d)
 			.max_wqes = cfg->shard_wqes,
 			.secret = {d->plane.secret[0], d->plane.secret[1]},
 			.rto_floor_ns = cfg->rto_floor_us * NDD_US,
-			.window = cfg->window,
+			.window = window_of_queue_pairs(cfg),
 			.shared_window = shared_window,
 			.check_source_port = ports_with_steady_peers(cfg),
 		};
