@@ -14,7 +14,7 @@
 
 #define NDSH_ABI_MAJOR 2u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
-	16u /* additions that an older side ignores:
+	17u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -37,7 +37,8 @@
 			    * 15: more queue pairs than doorbells, datagram
 			    * services by numbers, windows with keys of the
 			    * client's;
-			    * 16: unreliable connections */
+			    * 16: unreliable connections;
+			    * 17: regions with an iova */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -76,6 +77,7 @@
 #define NDSH_MINOR_CM_SERVICES	 15u
 #define NDSH_MINOR_KEYED_WINDOWS 15u
 #define NDSH_MINOR_UC		 16u
+#define NDSH_MINOR_IOVA		 17u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */
@@ -320,7 +322,8 @@ enum ndsh_admin_op {
 };
 enum ndsh_admin_status {
 	NDSH_ADMIN_OK = 0,
-	NDSH_ADMIN_BAD = 1,   /* no such operation, domain or region; rights that don't fit */
+	NDSH_ADMIN_BAD = 1,   /* no such operation, domain or region; rights that don't fit; an iova
+			     * that wraps */
 	NDSH_ADMIN_RANGE = 2, /* not in a live segment as a whole; MOVED: there is no mover */
 	NDSH_ADMIN_FULL = 3,  /* as many as there may be */
 	NDSH_ADMIN_BUSY = 4,  /* a window is bound to it */
@@ -331,7 +334,12 @@ struct ndsh_admin_request {
 	uint32_t pd;	    /* of PD_CREATE; DEREGISTER: the region's */
 	uint32_t access;    /* REGISTER: NDSH_ACCESS_* */
 	uint32_t token;	    /* DEREGISTER */
-	uint32_t reserved[6];
+	uint32_t reserved;
+	/* REGISTER: what is added to va, mod 2^64, for the region's iova: the address by which
+	 * SGEs, windows and peers name its first byte. A client from before minor version 17
+	 * leaves 0: its regions are named by their own addresses. */
+	uint64_t iova_offset;
+	uint32_t reserved_too[3];
 	uint32_t ctrl; /* op | phase << 31 */
 };
 static_assert(sizeof(struct ndsh_admin_request) == 64, "ABI");

@@ -23,6 +23,7 @@ ndsh_admin_push(struct ndsh_admin *a, const struct ndsh_admin_request *r)
 	d->pd = r->pd;
 	d->access = r->access;
 	d->token = r->token;
+	d->iova_offset = r->iova_offset;
 	ndsh_store32_release(
 		&d->ctrl, (r->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(a->next, a->depth) << 31);
 	a->next++;
@@ -38,6 +39,7 @@ ndsh_admin_fetch(struct ndsh_admin *a, struct ndsh_admin_request *out)
 		return false;
 	ndsh_copy_in(out, shared, offsetof(struct ndsh_admin_request, token) / 8);
 	out->token = ndsh_load32(&shared->token);
+	out->iova_offset = ndsh_load64(&shared->iova_offset);
 	out->ctrl = ctrl;
 	a->next++;
 	return true;

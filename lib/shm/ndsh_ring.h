@@ -137,8 +137,8 @@ void ndsh_admin_view(struct ndsh_admin *a, void *base, uint32_t depth);
 /* Client: put a request in the next slot, which is free; ctrl has the op. Then
  * ndsh_doorbell_ring_admin(). */
 void ndsh_admin_push(struct ndsh_admin *a, const struct ndsh_admin_request *r);
-/* Daemon: false if there is none; else a private copy, each shared byte read once, reserved[] not
- * at all. Nothing in it is checked. */
+/* Daemon: false if there is none; else a private copy, each shared byte read once, those that are
+ * reserved not at all. Nothing in it is checked. */
 bool ndsh_admin_fetch(struct ndsh_admin *a, struct ndsh_admin_request *out);
 
 /* ---- memory windows, fast-register regions ------------------------------------------- */

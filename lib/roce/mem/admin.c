@@ -133,24 +133,27 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 	bool moved, uint32_t *token)
 {
 	struct roce_extent *range = roce_arena_find(&a->arena, q->va, q->bytes);
+	uint64_t iova = q->va + q->iova_offset;
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
-	if (pd == 0 || q->bytes == 0 || !ndsh_access_ok(q->access))
+	if (pd == 0 || q->bytes == 0 || !ndsh_access_ok(q->access) ||
+		(q->iova_offset != 0 && iova + q->bytes < iova))
 		return NDSH_ADMIN_BAD;
 	if (moved ? a->mover == NULL || q->va + q->bytes < q->va : range == NULL)
 		return NDSH_ADMIN_RANGE;
 	if (!roce_admin_take(a))
 		return NDSH_ADMIN_FULL;
 	if (moved)
-		mr = roce_mr_register_moved(s, pd, q->va, q->bytes, a->mover, q->access);
+		mr = roce_mr_register_moved(s, pd, iova, q->bytes, a->mover, q->access);
 	else
 		mr = roce_mr_register(
-			s, pd, q->va, q->bytes, range->host + (q->va - range->va), q->access);
+			s, pd, iova, q->bytes, range->host + (q->va - range->va), q->access);
 	if (mr == NULL) {
 		roce_admin_give(a);
 		return NDSH_ADMIN_FULL;
 	}
+	mr->at = q->va;
 	if (!moved)
 		range->regions++;
 	roce_mr_ring_add(s, &a->regions, mr);
@@ -162,7 +165,7 @@ static bool
 region_drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
 	bool moved = mr->rights != 0;
-	struct roce_extent *range = roce_arena_find(&a->arena, mr->va, 1);
+	struct roce_extent *range = roce_arena_find(&a->arena, mr->at, 1);
 
 	if (mr->windows > 0)
 		return false;

@@ -161,7 +161,7 @@ fetch_ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
 			continue;
 		if (roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != m)
 			return ROCE_COPY_REFUSED;
-		roce_mover_out(s, m, p.va, p.bytes, slot, at);
+		roce_mover_out(s, m, roce_mr_at(s, p.key, p.va), p.bytes, slot, at);
 	}
 	m->slots--;
 	tail = (f->head + f->count++) % ROCE_FETCH_MAX;
@@ -266,7 +266,7 @@ roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t 
 	moved = moved_get(s, qp, m);
 	if (!roce_mover_has_room(m, 1, bytes))
 		return ROCE_COPY_LATER;
-	roce_mover_in(s, m, va, src, bytes,
+	roce_mover_in(s, m, roce_mr_at(s, key, va), src, bytes,
 		&(struct roce_move){.of = moved,
 			.psn = qp->recv_psn,
 			.msn = qp->msn,
@@ -287,9 +287,13 @@ roce_moved_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 	struct roce_mover *m = roce_mr_mover(
 		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
 	struct roce_moved_atomics *a;
+	uint64_t at;
 	uint16_t slot;
 
 	if (m == NULL)
+		return ROCE_COPY_REFUSED;
+	at = roce_mr_at(s, pkt->rkey, pkt->va);
+	if (at % sizeof(uint64_t) != 0) /* though pkt->va is aligned */
 		return ROCE_COPY_REFUSED;
 	a = &moved_get(s, qp, m)->atomics;
 	if (m->slots == 0 || !roce_mover_has_room(m, 1, sizeof(struct ndsh_move_atomic)))
@@ -297,7 +301,7 @@ roce_moved_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 	roce_assert(a->count < ROCE_RD_ATOMIC_MAX);
 	slot = (uint16_t)roce_mover_next_slot(m);
 	m->slots--;
-	roce_mover_atomic(s, m, pkt, slot);
+	roce_mover_atomic(s, m, pkt, at, slot);
 	a->slot[(a->head + a->count++) % ROCE_RD_ATOMIC_MAX] = slot;
 	qp->moved->newest = roce_mover_posted(m);
 	return ROCE_COPY_OK;

@@ -147,8 +147,8 @@ roce_mover_next_slot(struct roce_mover *m)
 }
 
 void
-roce_mover_atomic(
-	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot)
+roce_mover_atomic(struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt,
+	uint64_t va, uint32_t slot)
 {
 	const struct ndsh_move_atomic a = {.swap_add = pkt->swap_add,
 		.compare = pkt->compare,
@@ -156,8 +156,8 @@ roce_mover_atomic(
 	uint8_t op = pkt->opcode == ROCE_CMP_SWAP ? NDSH_MOVE_CMP_SWAP : NDSH_MOVE_FETCH_ADD;
 	uint32_t at = mover_stage(m, &a, sizeof(a));
 
-	mover_command(s, m, op, pkt->va, sizeof(uint64_t), at,
-		&(struct roce_move){.slot = (uint16_t)slot});
+	mover_command(
+		s, m, op, va, sizeof(uint64_t), at, &(struct roce_move){.slot = (uint16_t)slot});
 }
 
 void

@@ -65,8 +65,9 @@ void roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, cons
 	uint32_t bytes, const struct roce_move *move);
 void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
 	uint32_t slot, uint32_t at);
-void roce_mover_atomic(
-	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot);
+/* The atomic of pkt, on the client's word at va. */
+void roce_mover_atomic(struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt,
+	uint64_t va, uint32_t slot);
 
 /* The slot that is given out next, to be filled by the commands from here on. One must be free. */
 uint32_t roce_mover_next_slot(struct roce_mover *m);

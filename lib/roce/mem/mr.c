@@ -102,6 +102,7 @@ roce_mr_register(
 	mr->kind = ROCE_MR_REGION;
 	mr->host = host;
 	mr->va = va;
+	mr->at = va;
 	mr->bytes = bytes;
 	mr->key = roce_mr_new_key(s, mr);
 	mr->access = (uint8_t)(access | ROCE_ACCESS_LOCAL_READ);
@@ -209,6 +210,17 @@ roce_mr_mover(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint
 		(mr->rights & right) != right)
 		return NULL;
 	return mr->mover;
+}
+
+/* A window has its region's iova, and the region stays as long as the window is bound. */
+uint64_t
+roce_mr_at(const struct roce_shard *s, uint32_t key, uint64_t va)
+{
+	const struct roce_mr *mr = &s->mrs[key >> ROCE_KEY_BITS];
+
+	if (mr->kind == ROCE_MR_WINDOW)
+		mr = &s->mrs[mr->region];
+	return mr->at + (va - mr->va);
 }
 
 bool

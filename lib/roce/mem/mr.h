@@ -26,7 +26,7 @@ struct roce_mr {
 		const struct roce_arena *arena; /* ARENA */
 		struct roce_mover *mover;	/* REGION and WINDOW with rights but no access */
 	};
-	uint64_t va, bytes;
+	uint64_t va, bytes; /* va: of the first byte as requests name it (verbs: the iova) */
 	uint32_t key;
 	uint32_t pd;
 	uint32_t binder; /* windows: only the peer of this life of a queue pair may come (mw.h); 0:
@@ -43,7 +43,10 @@ struct roce_mr {
 	};
 	uint32_t next, prev; /* in the ring that it is in: struct roce_mr_ring */
 	uint32_t generation; /* WINDOW, FRMR: of the last bind */
-	uint64_t secret;     /* WINDOW if DERIVED, FRMR: tokens follow from it */
+	union {
+		uint64_t secret; /* WINDOW if DERIVED, FRMR: tokens follow from it */
+		uint64_t at;	 /* REGION: where its client has the first byte; mostly va */
+	};
 };
 static_assert(sizeof(struct roce_mr) == 64, "one cache line");
 
@@ -76,8 +79,10 @@ uint8_t *roce_mr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t 
 /* Does key open it, in whatever kind of memory? */
 bool roce_mr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint32_t right);
-/* Which mover moves it? NULL: none, or refused. */
+/* Which mover moves it? NULL: none, or refused. roce_mr_at() says where its client has it. */
 struct roce_mover *roce_mr_mover(struct roce_shard *s, const struct roce_qp *qp, uint32_t key,
 	uint64_t va, uint64_t bytes, uint32_t right);
+/* The client's own address of what is named va by that key, which roce_mr_mover() has opened. */
+uint64_t roce_mr_at(const struct roce_shard *s, uint32_t key, uint64_t va);
 
 #endif

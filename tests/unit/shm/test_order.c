@@ -191,6 +191,7 @@ Test(shm_order, an_admin_request_is_complete_when_its_phase_is_seen)
 			.pd = 4 * i,
 			.access = 5 * i,
 			.token = 6 * i,
+			.iova_offset = 7 * i,
 			.ctrl = NDSH_ADMIN_REGISTER};
 
 		edge_begin(daemon_fetches_admin, &s);
@@ -202,6 +203,7 @@ Test(shm_order, an_admin_request_is_complete_when_its_phase_is_seen)
 		cr_expect_eq(s.out.pd, in.pd);
 		cr_expect_eq(s.out.access, in.access);
 		cr_expect_eq(s.out.token, in.token);
+		cr_expect_eq(s.out.iova_offset, in.iova_offset);
 		cr_expect_eq(NDSH_CTRL_OP(s.out.ctrl), NDSH_ADMIN_REGISTER);
 	}
 }
@@ -404,8 +406,14 @@ Test(shm_order, a_receive_is_read_once)
 Test(shm_order, an_admin_request_is_read_once)
 {
 	static struct ndsh_admin_request ring[1];
-	const struct ndsh_admin_request in = {
-		.context = 1, .va = 2, .bytes = 3, .pd = 4, .access = 5, .token = 6, .ctrl = 7};
+	const struct ndsh_admin_request in = {.context = 1,
+		.va = 2,
+		.bytes = 3,
+		.pd = 4,
+		.access = 5,
+		.token = 6,
+		.iova_offset = 8,
+		.ctrl = 7};
 	struct ndsh_admin_request out;
 	struct ndsh_admin client, daemon;
 
@@ -420,9 +428,12 @@ Test(shm_order, an_admin_request_is_read_once)
 	cr_expect_eq(out.pd, 4);
 	cr_expect_eq(out.access, 5);
 	cr_expect_eq(out.token, 6);
+	cr_expect_eq(out.iova_offset, 8);
 	cr_expect_eq(out.ctrl, 7 | NDSH_CTRL_PHASE);
 	expect_read_once(&ring[0].ctrl);
-	cr_expect_eq(edge_count_in(EDGE_LOAD, ring[0].reserved, sizeof(ring[0].reserved)), 0);
+	cr_expect_eq(edge_count_in(EDGE_LOAD, &ring[0].reserved, sizeof(ring[0].reserved)), 0);
+	cr_expect_eq(
+		edge_count_in(EDGE_LOAD, ring[0].reserved_too, sizeof(ring[0].reserved_too)), 0);
 }
 
 /* ---- what need not be touched is not ------------------------------------------------- */

@@ -61,6 +61,68 @@ Test(admin, a_token_opens_what_was_registered)
 	admin_bench_free(b);
 }
 
+/* Its iova opens it, and its address does not; it lies in its segment all the same. */
+Test(admin, a_region_has_the_iova_that_it_was_given)
+{
+	static const uint64_t all[] = {
+		0, 1, 4096, UINT64_C(1) << 63, UINT64_MAX - 128, UINT64_C(0x12345)};
+	struct admin_bench *b = admin_bench_new(ADMIN_MRS, ADMIN_MRS);
+	uint8_t *memory = b->c[0]->memory;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct ndsh_admin_request r = good();
+		uint64_t iova = all[i];
+		struct ndsh_cqe e;
+
+		r.va = VA + 64;
+		r.bytes = 128;
+		r.iova_offset = iova - r.va;
+		e = admin_bench_ask(b, 0, &r);
+		cr_assert(eq(int, e.status, NDSH_ADMIN_OK));
+		cr_expect(eq(ptr, admin_bench_opens(b, 0, e.data, iova), memory + 64));
+		cr_expect(eq(ptr, admin_bench_opens(b, 0, e.data, iova + 127), memory + 191));
+		cr_expect(eq(ptr, admin_bench_opens(b, 0, e.data, iova - 1), NULL));
+		cr_expect(eq(ptr, admin_bench_opens(b, 0, e.data, iova + 128), NULL));
+		cr_expect(eq(ptr, admin_bench_opens(b, 0, e.data, VA + 64), NULL));
+		cr_expect(not(roce_admin_remove_range(b->c[0]->admin, VA)), "a region is there");
+		cr_expect(eq(int, admin_bench_deregister(b, 0, e.data), NDSH_ADMIN_OK));
+	}
+	cr_expect(roce_admin_remove_range(b->c[0]->admin, VA));
+	admin_bench_free(b);
+}
+
+/* One that wraps is refused, and the memory is judged by its own addresses as ever. */
+Test(admin, what_an_iova_can_not_be)
+{
+	const struct {
+		uint64_t va, bytes, iova;
+		uint8_t want;
+	} t[] = {
+		{VA, 64, UINT64_MAX - 63, NDSH_ADMIN_BAD},
+		{VA, 64, UINT64_MAX, NDSH_ADMIN_BAD},
+		{VA, ADMIN_BYTES, UINT64_MAX - 64, NDSH_ADMIN_BAD},
+		{VA, 0, 0, NDSH_ADMIN_BAD},
+		{VA, UINT64_MAX, 1, NDSH_ADMIN_BAD},
+		{VA, UINT64_MAX, 0, NDSH_ADMIN_RANGE},
+		{VA, ADMIN_BYTES + 1, 0, NDSH_ADMIN_RANGE},
+		{THEIRS, 64, VA, NDSH_ADMIN_RANGE},
+		{0, 64, VA, NDSH_ADMIN_RANGE},
+		{VA - 1, 64, VA, NDSH_ADMIN_RANGE},
+	};
+	struct admin_bench *b = admin_bench_new(ADMIN_MRS, ADMIN_MRS);
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct ndsh_admin_request r = good();
+
+		r.va = t[i].va;
+		r.bytes = t[i].bytes;
+		r.iova_offset = t[i].iova - t[i].va;
+		cr_expect(eq(int, status_of(b, r), t[i].want), "row %zu", i);
+		cr_expect(zero(u32, admin_bench_used(b)));
+	}
+	admin_bench_free(b);
+}
+
 /* checks W-MEM-02: refused as a mistake of the client's, not as a table that is full. */
 Test(admin, peers_write_only_where_the_client_may)
 {

@@ -76,6 +76,46 @@ Test(admin_moved, is_reached_by_its_mover_alone)
 	moving_free(&v);
 }
 
+/* Copy commands name the client's own addresses. */
+Test(admin_moved, has_the_iova_that_it_was_given)
+{
+	static const uint64_t all[] = {0, 4097, UINT64_MAX - 5000};
+	struct moving v = moving_new(ADMIN_MRS);
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		uint64_t iova = all[i];
+		struct ndsh_cqe e = admin_bench_ask(v.b, 0,
+			&(struct ndsh_admin_request){.va = AWAY,
+				.bytes = 5000,
+				.iova_offset = iova - AWAY,
+				.pd = admin_bench_handle(0),
+				.access = ADMIN_RIGHTS,
+				.ctrl = NDSH_ADMIN_REGISTER_MOVED});
+
+		cr_assert(eq(int, e.status, NDSH_ADMIN_OK));
+		cr_expect(eq(
+			ptr, mover_of(&v, e.data, iova, 5000, NDSH_ACCESS_REMOTE_READ), v.mover));
+		cr_expect(
+			eq(ptr, mover_of(&v, e.data, iova - 1, 1, NDSH_ACCESS_REMOTE_READ), NULL));
+		cr_expect(eq(
+			ptr, mover_of(&v, e.data, iova + 1, 5000, NDSH_ACCESS_REMOTE_READ), NULL));
+		cr_expect(eq(ptr, mover_of(&v, e.data, AWAY, 1, NDSH_ACCESS_REMOTE_READ), NULL));
+		cr_expect(eq(u64, roce_mr_at(v.b->s, e.data, iova + 17), AWAY + 17));
+		cr_expect(eq(int, admin_bench_deregister(v.b, 0, e.data), NDSH_ADMIN_OK));
+	}
+	cr_expect(eq(int,
+		admin_bench_ask(v.b, 0,
+			&(struct ndsh_admin_request){.va = AWAY,
+				.bytes = 5000,
+				.iova_offset = UINT64_MAX - 4999 - AWAY,
+				.pd = admin_bench_handle(0),
+				.access = ADMIN_RIGHTS,
+				.ctrl = NDSH_ADMIN_REGISTER_MOVED})
+			.status,
+		NDSH_ADMIN_BAD));
+	moving_free(&v);
+}
+
 /* A segment has no part in it, even if the client names an address of one. */
 Test(admin_moved, does_not_hold_a_segment)
 {

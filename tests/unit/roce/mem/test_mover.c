@@ -365,8 +365,8 @@ Test(mover, what_the_client_reads)
 	struct ndsh_cqe c;
 
 	roce_mover_out(b.s, b.m, 12345, 678, 3, 90);
-	roce_mover_atomic(b.s, b.m, &swap, 2);
-	roce_mover_atomic(b.s, b.m, &add, 1);
+	roce_mover_atomic(b.s, b.m, &swap, 4104, 2);
+	roce_mover_atomic(b.s, b.m, &add, 8200, 1);
 	roce_shard_publish(b.s);
 	cr_assert_eq(ndsh_cq_poll(&b.client.reader, &c, 1), 1);
 	cr_assert_eq(c.op, NDSH_MOVE_OUT);
@@ -376,7 +376,7 @@ Test(mover, what_the_client_reads)
 	for (unsigned i = 0; i < 2; i++) {
 		cr_assert_eq(ndsh_cq_poll(&b.client.reader, &c, 1), 1);
 		cr_assert_eq(c.op, i == 0 ? NDSH_MOVE_CMP_SWAP : NDSH_MOVE_FETCH_ADD);
-		cr_assert_eq(c.context, i == 0 ? 4096 : 8192);
+		cr_assert_eq(c.context, i == 0 ? 4104 : 8200);
 		cr_assert_eq(c.bytes, 8);
 		memcpy(&a, b.client.staging + c.data, sizeof(a));
 		cr_assert_eq(a.swap_add, i == 0 ? 5 : 9);
