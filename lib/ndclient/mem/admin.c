@@ -101,6 +101,7 @@ admin_fill(struct nd_adapter *a)
 						      .pd = mr->pd->id,
 						      .access = mr->request.access,
 						      .token = mr->token,
+						      .iova_offset = mr->request.iova_offset,
 						      .ctrl = mr->request.op,
 					      });
 		pushed = true;
@@ -125,6 +126,7 @@ nd_admin_blank(struct nd_mr *mr)
 	mr->adopted = NULL;
 	__atomic_store_n(&mr->token, 0, __ATOMIC_RELAXED);
 	mr->va = 0;
+	mr->iova_offset = 0;
 	mr->bytes = 0;
 	mr->state = ND_MR_IDLE;
 }
@@ -138,6 +140,7 @@ region_settle(struct nd_mr *mr, const struct ndsh_cqe *e)
 	if (mr->request.op != NDSH_ADMIN_DEREGISTER && e->status == NDSH_ADMIN_OK) {
 		mr->access = mr->request.access;
 		mr->va = mr->request.va;
+		mr->iova_offset = mr->request.iova_offset;
 		mr->bytes = mr->request.bytes;
 		__atomic_store_n(&mr->token, e->data, __ATOMIC_RELEASE);
 		mr->state = ND_MR_REGISTERED;

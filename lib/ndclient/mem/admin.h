@@ -18,6 +18,7 @@ struct nd_mr_request {
 	uint32_t access; /* NDSH_ACCESS_* */
 	uintptr_t va;
 	uint64_t bytes;
+	uint64_t iova_offset;	    /* REGISTER: as in the ABI */
 	struct nd_adopted *adopted; /* REGISTER: NULL if it is of the arena proper */
 	const char *call;	    /* that it is for */
 };

@@ -35,6 +35,7 @@ nd_moved_add(const struct nd_mr *mr)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&m->pd, mr->pd->id, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->va, mr->va, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->iova_offset, mr->iova_offset, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->bytes, mr->bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->token, mr->token, __ATOMIC_RELEASE);
 }
@@ -49,33 +50,36 @@ nd_moved_remove(const struct nd_mr *mr)
 }
 
 static bool
-moved_holds(const struct nd_qp *qp, const struct nd_sge *sge)
+moved_holds(const struct nd_qp *qp, const struct nd_sge *sge, struct nd_sge *place)
 {
 	const struct nd_moved *m = moved_place(qp->adapter, sge->token);
-	uintptr_t at = (uintptr_t)sge->buffer, va;
-	uint64_t bytes;
+	uint64_t bytes, off;
+	uintptr_t va, iova;
 	uint32_t pd;
 
 	if (sge->token == 0 || __atomic_load_n(&m->token, __ATOMIC_ACQUIRE) != sge->token)
 		return false;
 	pd = __atomic_load_n(&m->pd, __ATOMIC_RELAXED);
 	va = __atomic_load_n(&m->va, __ATOMIC_RELAXED);
+	iova = va + __atomic_load_n(&m->iova_offset, __ATOMIC_RELAXED);
 	bytes = __atomic_load_n(&m->bytes, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	off = (uintptr_t)sge->buffer - iova; /* below: huge */
+	*place = (struct nd_sge){(void *)(va + off), sge->bytes, sge->token};
 	return __atomic_load_n(&m->token, __ATOMIC_RELAXED) == sge->token && pd == qp->pd->id &&
-	       at >= va && at - va <= bytes && sge->bytes <= bytes - (at - va);
+	       off <= bytes && sge->bytes <= bytes - off;
 }
 
 uint32_t
-nd_moved_bytes(
-	const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, uint32_t how)
+nd_moved_bytes(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n,
+	uint32_t how, struct nd_sge *places)
 {
 	uint32_t sum = 0;
 
 	if (op >= NDSH_OP_READ || (how & (NDSH_WRF_INLINE | NDSH_WRF_FENCE)))
 		return ND_MOVED_NOT;
 	for (uint32_t i = 0; i < n; i++) {
-		if (sge[i].bytes > ND_COPY_MAX - sum || !moved_holds(qp, &sge[i]))
+		if (sge[i].bytes > ND_COPY_MAX - sum || !moved_holds(qp, &sge[i], &places[i]))
 			return ND_MOVED_NOT;
 		sum += sge[i].bytes;
 	}

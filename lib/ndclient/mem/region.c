@@ -95,22 +95,20 @@ region_request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_ove
 	return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
 }
 
-nd_status
-nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov)
+static nd_status
+region_register(struct nd_mr *mr, void *buf, size_t bytes, uint64_t iova_offset, uint32_t flags,
+	struct nd_overlapped *ov)
 {
 	struct nd_mr_request what = {.op = NDSH_ADMIN_REGISTER,
 		.va = (uintptr_t)buf,
 		.bytes = bytes,
+		.iova_offset = iova_offset,
 		.access = nd_region_access(flags),
-		.call = __func__};
-	struct nd_adapter *a;
+		.call = "nd_mr_register"};
+	struct nd_adapter *a = mr->pd->adapter;
 	bool moved = false;
-	nd_status st;
+	nd_status st = region_check_memory(a, buf, bytes, flags, &moved);
 
-	if (mr == NULL)
-		return ND_INVALID_PARAMETER;
-	a = mr->pd->adapter;
-	st = region_check_memory(a, buf, bytes, flags, &moved);
 	if (st == ND_SUCCESS && moved)
 		what.adopted = nd_adopt(a, buf, bytes, flags);
 	if (st == ND_SUCCESS && moved && what.adopted == NULL) {
@@ -123,6 +121,24 @@ nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct
 		st = region_request(mr, &what, ov);
 	nd_adopt_put(a, what.adopted); /* the region holds it now, or it ends */
 	return st;
+}
+
+nd_status
+nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov)
+{
+	return mr != NULL ? region_register(mr, buf, bytes, 0, flags, ov) : ND_INVALID_PARAMETER;
+}
+
+nd_status
+nd_mr_register_iova(struct nd_mr *mr, void *buf, size_t bytes, uint64_t iova, uint32_t flags)
+{
+	uint64_t iova_offset = iova - (uintptr_t)buf;
+
+	if (iova + bytes < iova)
+		return nd_fail(ND_INVALID_PARAMETER, "an iova that wraps");
+	if (iova_offset != 0 && mr->pd->adapter->abi_minor < NDSH_MINOR_IOVA)
+		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for an iova");
+	return region_register(mr, buf, bytes, iova_offset, flags, NULL);
 }
 
 nd_status

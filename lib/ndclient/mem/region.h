@@ -32,11 +32,18 @@ struct nd_mr {
 	uint32_t token;	 /* 0: not registered; atomic */
 	uint32_t access; /* NDSH_ACCESS_* */
 	uintptr_t va;
+	uint64_t iova_offset; /* requests name its bytes by so much more than their addresses */
 	uint64_t bytes;
 	LIST_HEAD(, nd_mw) windows; /* that are bound to it: each holds it */
 	SLIST_ENTRY(nd_mr) ended;   /* closed, and no window holds it any more */
 };
 
 extern const struct nd_class nd_mr_class;
+
+/* nd_mr_register() of a region whose first byte requests name by iova: SGEs, windows and peers. It
+ * waits. ND_INVALID_PARAMETER: [iova, iova+bytes) wraps. ND_NOT_SUPPORTED: the daemon is too old
+ * for an iova other than buf. */
+nd_status nd_mr_register_iova(
+	struct nd_mr *mr, void *buf, size_t bytes, uint64_t iova, uint32_t flags);
 
 #endif

@@ -140,19 +140,22 @@ is_behind_fence(struct nd_qp *qp)
 }
 
 /* Bytes that the mover would have to bring are copied here and now, if they are few: inline (the
- * return value is the new how), or elsewhere, and the request names *copy instead of *sge. */
+ * return value is the new how, and *sge where they lie), or elsewhere, which *sge then names. Both
+ * in own, of NDSH_SGE_MAX. */
 static uint32_t
 copy_moved(struct nd_qp *qp, enum ndsh_op op, const struct nd_sge **sge, uint32_t *n, uint32_t how,
-	struct nd_sge *copy)
+	struct nd_sge *own)
 {
-	uint32_t bytes = nd_moved_bytes(qp, op, *sge, *n, how);
+	uint32_t bytes = nd_moved_bytes(qp, op, *sge, *n, how, own);
 
 	if (bytes == ND_MOVED_NOT || is_behind_fence(qp))
 		return how;
-	if (bytes <= qp->inline_bytes && nd_copies_readable(*sge, *n))
+	if (bytes <= qp->inline_bytes && nd_copies_readable(own, *n)) {
+		*sge = own;
 		return how | NDSH_WRF_INLINE;
-	if (bytes > qp->inline_bytes && nd_copies_take(qp, *sge, *n, bytes, copy)) {
-		*sge = copy;
+	}
+	if (bytes > qp->inline_bytes && nd_copies_take(qp, own, *n, bytes, own)) {
+		*sge = own;
 		*n = 1;
 	}
 	return how;
@@ -165,7 +168,7 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 {
 	uint8_t data[NDSH_INLINE_MAX];
 	nd_status st = check_data(qp, sge, n, how);
-	struct nd_sge copy;
+	struct nd_sge own[NDSH_SGE_MAX];
 
 	if (st != ND_SUCCESS)
 		return st;
@@ -173,7 +176,7 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 		return ND_NO_MORE_ENTRIES;
 	nd_post_begin(&qp->sq_inside, "send", qp);
 	if (__atomic_load_n(&qp->adapter->mover, __ATOMIC_RELAXED) != NULL)
-		how = copy_moved(qp, op, &sge, &n, how, &copy);
+		how = copy_moved(qp, op, &sge, &n, how, own);
 	if (how & NDSH_WRF_INLINE) {
 		if (total_bytes(sge, n) < qp->short_below)
 			how |= NDSH_WRF_SHORT;

@@ -27,6 +27,7 @@ struct bench {
 	struct ndsh_admin daemon;
 	struct ndsh_cq answers;
 	int pipe_fd[2];
+	struct ndsh_admin_request last; /* that daemon_serves_one() answered */
 };
 
 static struct bench *
@@ -123,6 +124,79 @@ Test(ndclient_admin, register_and_deregister_pend)
 		cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS));
 		cr_expect(zero(u32, nd_mr_local_token(mr)));
 	}
+	free(mr);
+	drop(b);
+}
+
+/* It waits, so its request is fetched when the thread has posted it. */
+static void *
+daemon_serves_one(void *arg)
+{
+	struct bench *b = arg;
+	struct ndsh_admin_request r;
+
+	while (!ndsh_admin_fetch(&b->daemon, &r))
+		usleep(1000);
+	cr_assert(ndsh_cq_push(&b->answers, &(struct ndsh_cqe){.context = r.context,
+						    .data = 0x12340000 + b->daemon.next,
+						    .slot_count = b->daemon.next}));
+	ndsh_cq_publish(&b->answers);
+	ndsh_full_barrier();
+	if (ndsh_cq_fire(&b->answers))
+		cr_assert(eq(sz, (size_t)write(b->pipe_fd[1], "", 1), 1));
+	nd_admin_readable(b->a);
+	b->last = r;
+	return NULL;
+}
+
+static nd_status
+register_iova(struct bench *b, struct nd_mr *mr, uint64_t iova)
+{
+	pthread_t thread;
+	nd_status st;
+
+	cr_assert(zero(int, pthread_create(&thread, NULL, daemon_serves_one, b)));
+	st = nd_mr_register_iova(mr, b->segment.base + 64, 128, iova, ND_MR_FLAG_ALLOW_REMOTE_READ);
+	pthread_join(thread, NULL);
+	return st;
+}
+
+Test(ndclient_admin, an_iova_is_told_as_what_is_added, .timeout = 60)
+{
+	static const uint64_t all[] = {0, 12345, UINT64_MAX - 128};
+	struct bench *b = make();
+	struct nd_mr *mr;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		cr_assert(zero(i32, nd_mr_create(&b->pd, &mr)));
+		cr_expect(eq(i32, register_iova(b, mr, all[i]), ND_SUCCESS));
+		cr_expect(eq(u64, b->last.va, (uintptr_t)b->segment.base + 64));
+		cr_expect(eq(u64, b->last.va + b->last.iova_offset, all[i]));
+		cr_expect(eq(u64, b->last.bytes, 128));
+		cr_expect(eq(u64, mr->va, b->last.va));
+		cr_expect(eq(u64, mr->iova_offset, b->last.iova_offset));
+		free(mr);
+	}
+	drop(b);
+}
+
+/* It would register the memory by its address. */
+Test(ndclient_admin, an_iova_that_can_not_be, .timeout = 60)
+{
+	struct bench *b = make();
+	uint64_t own = (uintptr_t)b->segment.base + 64;
+	struct nd_mr *mr;
+
+	cr_assert(zero(i32, nd_mr_create(&b->pd, &mr)));
+	cr_expect(eq(i32, nd_mr_register_iova(mr, (void *)own, 128, UINT64_MAX - 127, 0),
+		ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_mr_register_iova(mr, (void *)own, 128, UINT64_MAX, 0),
+		ND_INVALID_PARAMETER));
+	b->a->abi_minor = NDSH_MINOR_IOVA - 1;
+	cr_expect(eq(i32, nd_mr_register_iova(mr, (void *)own, 128, 0, 0), ND_NOT_SUPPORTED));
+	cr_expect(eq(i32, nd_mr_register_iova(mr, (void *)own, 128, own + 1, 0), ND_NOT_SUPPORTED));
+	cr_expect(eq(i32, register_iova(b, mr, own), ND_SUCCESS), "that is none");
+	cr_expect(zero(u64, b->last.iova_offset));
 	free(mr);
 	drop(b);
 }

@@ -119,6 +119,32 @@ Test(ndclient_copies, a_request_names_the_copy)
 	cr_expect(zero(i32, memcmp((void *)s.sge[0].addr, memory, ND_COPY_MAX)));
 }
 
+/* By an iova, which is no address of this process: beside the request, and in it. */
+Test(ndclient_copies, what_is_named_by_an_iova)
+{
+	struct nd_sge sge[2] = {{(void *)4000, 200, TOKEN}, {(void *)7, 100, TOKEN}};
+	struct ndsh_send s;
+
+	w.mr.iova_offset = 0 - w.mr.va;
+	nd_moved_add(&w.mr);
+	memset(memory + 4000, 1, 200);
+	memset(memory + 7, 2, 100);
+	s = sent(sge, 2, 0);
+	cr_assert(is_copy(&s));
+	cr_expect(zero(i32, memcmp((void *)s.sge[0].addr, memory + 4000, 200)));
+	cr_expect(zero(i32, memcmp((char *)s.sge[0].addr + 200, memory + 7, 100)));
+	sge[0].bytes = sge[1].bytes = 8;
+	s = sent(sge, 2, 0);
+	cr_assert(eq(u32, s.bytes, 16));
+	cr_assert(zero(int, s.num_sge), "in the request");
+	cr_expect(zero(i32, memcmp(s.inl, memory + 4000, 8)));
+	cr_expect(zero(i32, memcmp((char *)s.inl + 8, memory + 7, 8)));
+	memory[4000] = 99;
+	sge[0] = (struct nd_sge){memory, 8, TOKEN};
+	s = sent(sge, 1, 0);
+	cr_expect(eq(u64, s.sge[0].addr, (uintptr_t)memory), "the daemon will refuse it");
+}
+
 Test(ndclient_copies, what_is_not_copied)
 {
 	struct nd_sge sge[2] = {piece(0, ND_COPY_MAX), piece(0, 1)}, other = piece(0, 100);

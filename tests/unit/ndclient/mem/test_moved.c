@@ -49,8 +49,12 @@ static bool
 fits(enum ndsh_op op, const void *at, uint32_t bytes, uint32_t token, uint32_t how)
 {
 	const struct nd_sge sge = {.buffer = (void *)at, .bytes = bytes, .token = token};
+	struct nd_sge place;
 
-	return nd_moved_bytes(&w.qp, op, &sge, 1, how) == bytes;
+	if (nd_moved_bytes(&w.qp, op, &sge, 1, how, &place) != bytes)
+		return false;
+	cr_expect(eq(ptr, place.buffer, (char *)at - w.mr.iova_offset));
+	return place.bytes == bytes;
 }
 
 Test(ndclient_moved, small_ones_from_the_region_are)
@@ -62,8 +66,26 @@ Test(ndclient_moved, small_ones_from_the_region_are)
 		"beyond the region");
 	cr_expect(not(fits(NDSH_OP_SEND, memory, 4, TOKEN + 1, 0)), "another token");
 	cr_expect(not(fits(NDSH_OP_SEND, memory, 4, 0, 0)));
-	cr_expect(eq(u32, nd_moved_bytes(&w.qp, NDSH_OP_SEND, NULL, 0, 0), ND_MOVED_NOT),
+	cr_expect(eq(u32, nd_moved_bytes(&w.qp, NDSH_OP_SEND, NULL, 0, 0, NULL), ND_MOVED_NOT),
 		"nothing to copy");
+}
+
+/* SGEs name the bytes by it, wherever they are. */
+Test(ndclient_moved, a_region_with_an_iova)
+{
+	static const uint64_t all[] = {0, 12345, UINT64_MAX - ND_COPY_MAX - 10, 0};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const uint8_t *iova = (uint8_t *)(uintptr_t)all[i];
+
+		w.mr.iova_offset = all[i] - w.mr.va;
+		nd_moved_add(&w.mr);
+		cr_expect(fits(NDSH_OP_SEND, iova, ND_COPY_MAX, TOKEN, 0));
+		cr_expect(fits(NDSH_OP_SEND, iova + ND_COPY_MAX + 9, 1, TOKEN, 0));
+		cr_expect(not(fits(NDSH_OP_SEND, iova + ND_COPY_MAX + 9, 2, TOKEN, 0)));
+		cr_expect(not(fits(NDSH_OP_SEND, iova - 1, 2, TOKEN, 0)));
+		cr_expect(not(fits(NDSH_OP_SEND, memory, 1, TOKEN, 0)));
+	}
 }
 
 /* A fence may wait for a read that is to bring the bytes. */
