@@ -28,6 +28,7 @@ struct ndv_mr {
 	struct ibv_mr base;
 	struct nd_mr *nd;
 	unsigned int access; /* IBV_ACCESS_* */
+	uint64_t iova;	     /* of base.addr */
 };
 
 struct ndv_mw {

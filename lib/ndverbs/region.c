@@ -12,13 +12,14 @@
 /* Memory of huge pages is as any other. Bits of the optional range may always be ignored. */
 #define RIGHTS                                                                                     \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
-		IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB |               \
-		IBV_ACCESS_OPTIONAL_RANGE)
+		IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |            \
+		IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
 
+/* W-MEM-05: no window is bound to a region that is zero based. */
 int
 ndv_region_flags(unsigned int access, uint32_t *flags)
 {
-	if (access & (IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND))
+	if (access & IBV_ACCESS_ON_DEMAND)
 		return EOPNOTSUPP;
 	if ((access & ~(unsigned int)RIGHTS) != 0)
 		return EINVAL;
@@ -34,7 +35,7 @@ ndv_region_flags(unsigned int access, uint32_t *flags)
 		*flags |= ND_MR_FLAG_ALLOW_REMOTE_READ;
 	if (access & IBV_ACCESS_REMOTE_ATOMIC)
 		*flags |= ND_MR_FLAG_ALLOW_REMOTE_ATOMIC;
-	if (access & IBV_ACCESS_MW_BIND)
+	if ((access & IBV_ACCESS_MW_BIND) && !(access & IBV_ACCESS_ZERO_BASED))
 		*flags |= ND_MR_FLAG_ALLOW_WINDOWS;
 	return 0;
 }
@@ -54,21 +55,35 @@ ndv_window_rights(unsigned int access, uint32_t *rights)
 					 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) == 0;
 }
 
-/* Memory that is not there is EFAULT in verbs. */
+/* That of a zero-based region is 0; the program says 0, or, by ibv_reg_mr(), nothing. */
 static int
-register_memory(
-	struct nd_mr **mr, const struct ndv_pd *pd, void *addr, size_t length, unsigned int access)
+correct_iova(unsigned int access, const void *addr, uint64_t *iova)
+{
+	if (!(access & IBV_ACCESS_ZERO_BASED))
+		return 0;
+	if (*iova != 0 && *iova != (uintptr_t)addr)
+		return EINVAL;
+	*iova = 0;
+	return 0;
+}
+
+/* Memory that is not there is EFAULT in verbs. *iova is corrected. */
+static int
+register_memory(struct nd_mr **mr, const struct ndv_pd *pd, void *addr, size_t length,
+	uint64_t *iova, unsigned int access)
 {
 	uint32_t flags;
 	int err = ndv_region_flags(access, &flags);
 	nd_status st;
 
+	if (err == 0)
+		err = correct_iova(access, addr, iova);
 	if (err != 0)
 		return err;
 	st = nd_mr_create(pd->nd, mr);
 	if (st != ND_SUCCESS)
 		return ndv_errno(st);
-	st = nd_mr_register(*mr, addr, length, flags, NULL);
+	st = nd_mr_register_iova(*mr, addr, length, *iova, flags);
 	if (st == ND_SUCCESS)
 		return 0;
 	(void)nd_mr_close(*mr);
@@ -78,10 +93,12 @@ register_memory(
 /* It is this region now, which rests on pd. The keys are the same number in the order of the host.
  */
 static void
-fill_region(struct ndv_mr *mr, struct ibv_pd *pd, void *addr, size_t length, unsigned int access)
+fill_region(struct ndv_mr *mr, struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+	unsigned int access)
 {
 	ndv_use(&ndv_pd(pd)->users);
 	mr->access = access;
+	mr->iova = iova;
 	mr->base = (struct ibv_mr){
 		.context = pd->context,
 		.pd = pd,
@@ -98,17 +115,16 @@ fill_region(struct ndv_mr *mr, struct ibv_pd *pd, void *addr, size_t length, uns
 struct ibv_mr *
 ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
-	struct ndv_mr *mr = iova == (uintptr_t)addr ? calloc(1, sizeof(*mr)) : NULL;
-	int err;
+	struct ndv_mr *mr = calloc(1, sizeof(*mr));
+	int err = ENOMEM;
 
-	if (mr == NULL)
-		return ndv_null(iova == (uintptr_t)addr ? ENOMEM : EOPNOTSUPP);
-	err = register_memory(&mr->nd, ndv_pd(pd), addr, length, access);
+	if (mr != NULL)
+		err = register_memory(&mr->nd, ndv_pd(pd), addr, length, &iova, access);
 	if (err != 0) {
 		free(mr);
 		return ndv_null(err);
 	}
-	fill_region(mr, pd, addr, length, access);
+	fill_region(mr, pd, addr, length, iova, access);
 	return &mr->base;
 }
 
@@ -144,15 +160,19 @@ ibv_dereg_mr(struct ibv_mr *base)
 	return 0;
 }
 
+/* A right does not move the region: it is zero based before, or with another place. */
 static int
-check_change(const struct ibv_mr *mr, int flags, const struct ibv_pd *pd, const void *addr,
-	size_t length)
+check_change(const struct ndv_mr *mr, int flags, const struct ibv_pd *pd, const void *addr,
+	size_t length, int access)
 {
+	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) && (access & IBV_ACCESS_ZERO_BASED) &&
+		!(flags & IBV_REREG_MR_CHANGE_TRANSLATION) && mr->iova != 0)
+		return EINVAL;
 	if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
 		return EINVAL;
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) && (addr == NULL || length == 0))
 		return EINVAL;
-	if ((flags & IBV_REREG_MR_CHANGE_PD) && (pd == NULL || pd->context != mr->context))
+	if ((flags & IBV_REREG_MR_CHANGE_PD) && (pd == NULL || pd->context != mr->base.context))
 		return EINVAL;
 	return 0;
 }
@@ -169,18 +189,21 @@ ibv_rereg_mr(
 	struct ndv_mr *mr = (struct ndv_mr *)base;
 	struct nd_mr *before = mr->nd, *after = NULL;
 	struct ibv_pd *pd_before = base->pd;
-	int err = check_change(base, flags, pd, addr, length);
+	int err = check_change(mr, flags, pd, addr, length, access);
+	uint64_t iova = (uintptr_t)addr;
 
 	if (!(flags & IBV_REREG_MR_CHANGE_PD))
 		pd = base->pd;
 	if (!(flags & IBV_REREG_MR_CHANGE_TRANSLATION)) {
 		addr = base->addr;
 		length = base->length;
+		iova = mr->iova;
 	}
 	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
 		access = (int)mr->access;
 	if (err == 0)
-		err = register_memory(&after, ndv_pd(pd), addr, length, (unsigned int)access);
+		err = register_memory(
+			&after, ndv_pd(pd), addr, length, &iova, (unsigned int)access);
 	if (err == 0 && is_busy(before)) {
 		(void)nd_mr_close(after);
 		err = EBUSY;
@@ -190,7 +213,7 @@ ibv_rereg_mr(
 		return IBV_REREG_MR_ERR_INPUT;
 	}
 	mr->nd = after;
-	fill_region(mr, pd, addr, length, (unsigned int)access);
+	fill_region(mr, pd, addr, length, iova, (unsigned int)access);
 	(void)nd_mr_close(before);
 	ndv_unuse(&ndv_pd(pd_before)->users);
 	return 0;

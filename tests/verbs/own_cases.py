@@ -10,12 +10,20 @@ SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", 
              "unreliable", "unreliable-states",
              "datagrams", "datagrams-reset", "stopped", "leaving", "groups", "groups-full", "domains", "rereg", "numbers",
              "windows", "windows-peer", "windows-refused", "windows-denied", "windows-type-1",
-             "windows-batches")
+             "windows-batches", "iova-refused")
+
+# With memory that the daemon reaches by itself, wherever it can, and with none of it.
+BOTH_KINDS = ("iova", "iova-bounds", "iova-srq", "iova-windows", "iova-zero-based")
 
 
 def cases(link):
     for scenario in SCENARIOS:
         yield "own " + scenario, lambda s=scenario: run(*under(link.a, link.a.build.verbtest, s), timeout=60) and None
+
+    for scenario in BOTH_KINDS:
+        for adopt in ("always", "never"):
+            yield f"own {scenario} ({adopt} adopted)", lambda s=scenario, a=adopt: run(
+                *under(link.a, "env", "NDD_ADOPT=" + a, link.a.build.verbtest, s), timeout=60) and None
 
 
 def two_ends(link):

@@ -131,6 +131,17 @@ rig_connect(struct rig *r)
 }
 
 void
+rig_connect_again(struct rig *r)
+{
+	for (int side = 0; side < 2; side++) {
+		struct ibv_qp_attr a = {.qp_state = IBV_QPS_RESET};
+
+		WANT(ibv_modify_qp(r->qp[side], &a, IBV_QP_STATE) == 0);
+	}
+	rig_connect(r);
+}
+
+void
 rig_bring_up_datagrams(struct ibv_qp *qp, uint32_t q_key)
 {
 	struct ibv_qp_attr a = {.port_num = 1, .qkey = q_key, .sq_psn = RIG_SQ_PSN};

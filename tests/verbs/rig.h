@@ -45,6 +45,8 @@ void rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number);
 /* The same, where that queue pair may be another device's. */
 void rig_connect_to(struct ibv_qp *qp, uint32_t number, const union ibv_gid *gid);
 void rig_connect(struct rig *r);
+/* From RESET on. */
+void rig_connect_again(struct rig *r);
 /* One of datagrams, to RTS. */
 void rig_bring_up_datagrams(struct ibv_qp *qp, uint32_t q_key);
 /* Destroys everything; each call must succeed. */

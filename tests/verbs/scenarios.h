@@ -43,6 +43,13 @@ void run_limits(void);
 /* domains.c */
 void run_domains(void);
 void run_numbers(void);
+/* iova.c */
+void run_iova(void);
+void run_iova_bounds(void);
+void run_iova_refused(void);
+void run_iova_srq(void);
+void run_iova_windows(void);
+void run_iova_zero_based(void);
 /* regions.c */
 void run_rereg(void);
 /* windows.c */

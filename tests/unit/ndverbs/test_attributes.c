@@ -164,7 +164,10 @@ Test(ndverbs_attributes, rights_of_regions)
 	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_RELAXED_ORDERING, &flags), 0));
 	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_REMOTE_WRITE, &flags), EINVAL));
 	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_REMOTE_ATOMIC, &flags), EINVAL));
-	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_ZERO_BASED, &flags), EOPNOTSUPP));
+	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_ZERO_BASED, &flags), 0));
+	cr_expect(eq(u32, flags, 0));
+	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED, &flags), 0));
+	cr_expect(eq(u32, flags, 0), "W-MEM-05: no windows");
 	cr_expect(eq(i32, ndv_region_flags(IBV_ACCESS_ON_DEMAND, &flags), EOPNOTSUPP));
 	cr_expect(eq(i32, ndv_region_flags(1u << 19, &flags), EINVAL));
 }
