@@ -2,106 +2,17 @@
 /* Regions with an iova: SGEs, windows and peers name their bytes by it, not by addresses. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "places.h"
 #include "rig.h"
 #include "scenarios.h"
-
-#define LARGE 1000000u
-#define SMALL 40000u
-
-/* Memory that the daemon may reach (a large private mapping), and that it can't. */
-enum kind { MAPPED, STACK, HEAP, SHARED, KINDS };
-
-struct place {
-	uint8_t *at;
-	uint32_t bytes;
-	uint64_t iova;
-	struct ibv_mr *mr;
-};
 
 struct sides {
 	struct rig r;
 	struct place side[2];
 };
-
-/* ---- places ------------------------------------------------------------------------------- */
-
-static uint8_t *
-memory_of(enum kind kind, uint8_t *stack, uint32_t *bytes)
-{
-	int flags = kind == MAPPED ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | MAP_ANONYMOUS;
-	void *at;
-
-	*bytes = kind == MAPPED ? LARGE : SMALL - 3;
-	if (kind == STACK)
-		return stack + 3;
-	at = kind == HEAP ? malloc(SMALL)
-			  : mmap(NULL, *bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-	WANT(at != NULL && at != MAP_FAILED);
-	return at;
-}
-
-static void
-memory_free(enum kind kind, const struct place *p)
-{
-	if (kind == HEAP)
-		free(p->at);
-	else if (kind != STACK)
-		munmap(p->at, p->bytes);
-}
-
-static void
-place_register(struct rig *r, struct place *p, uint64_t iova, int access)
-{
-	p->iova = iova;
-	p->mr = ibv_reg_mr_iova(r->pd, p->at, p->bytes, iova, access);
-	WANT(p->mr != NULL && p->mr->addr == p->at && p->mr->length == p->bytes);
-}
-
-static struct ibv_sge
-sge_in(const struct place *p, uint32_t off, uint32_t bytes)
-{
-	return (struct ibv_sge){p->iova + off, bytes, p->mr->lkey};
-}
-
-static struct ibv_send_wr
-request_to(const struct place *there, enum ibv_wr_opcode op, struct ibv_sge *sge, uint32_t off)
-{
-	struct ibv_send_wr wr = {.wr_id = 1,
-		.opcode = op,
-		.sg_list = sge,
-		.num_sge = 1,
-		.send_flags = IBV_SEND_SIGNALED};
-
-	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-		wr.wr.atomic.remote_addr = there->iova + off;
-		wr.wr.atomic.rkey = there->mr->rkey;
-		wr.wr.atomic.compare_add = 1;
-	} else {
-		wr.wr.rdma.remote_addr = there->iova + off;
-		wr.wr.rdma.rkey = there->mr->rkey;
-	}
-	return wr;
-}
-
-static void
-fill(const struct place *p, uint32_t off, uint32_t bytes, unsigned seed)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		p->at[off + i] = (uint8_t)(seed + i * 31 + (i >> 8));
-}
-
-static bool
-holds(const struct place *p, uint32_t off, uint32_t bytes, unsigned seed)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		if (p->at[off + i] != (uint8_t)(seed + i * 31 + (i >> 8)))
-			return false;
-	return true;
-}
 
 /* ---- contents ----------------------------------------------------------------------------- */
 
@@ -109,21 +20,21 @@ holds(const struct place *p, uint32_t off, uint32_t bytes, unsigned seed)
 static void
 one_sided(struct sides *s, uint32_t off[2], uint32_t bytes)
 {
-	struct ibv_sge sge = sge_in(&s->side[0], off[0], bytes);
-	struct ibv_send_wr write = request_to(&s->side[1], IBV_WR_RDMA_WRITE, &sge, off[1]);
-	struct ibv_send_wr read = request_to(&s->side[1], IBV_WR_RDMA_READ, &sge, off[1]);
+	struct ibv_sge sge = place_sge(&s->side[0], off[0], bytes);
+	struct ibv_send_wr write = place_request(&s->side[1], IBV_WR_RDMA_WRITE, &sge, off[1]);
+	struct ibv_send_wr read = place_request(&s->side[1], IBV_WR_RDMA_READ, &sge, off[1]);
 
 	memset(s->side[1].at, 0, s->side[1].bytes);
-	fill(&s->side[0], off[0], bytes, 1);
+	place_fill(&s->side[0], off[0], bytes, 1);
 	rig_post(&s->r, &write);
 	rig_wait_for(&s->r, 1, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	WANT(holds(&s->side[1], off[1], bytes, 1));
+	WANT(place_holds(&s->side[1], off[1], bytes, 1));
 	WANT(off[1] == 0 || s->side[1].at[off[1] - 1] == 0);
 	WANT(off[1] + bytes == s->side[1].bytes || s->side[1].at[off[1] + bytes] == 0);
-	fill(&s->side[1], off[1], bytes, 2);
+	place_fill(&s->side[1], off[1], bytes, 2);
 	rig_post(&s->r, &read);
 	rig_wait_for(&s->r, 1, IBV_WC_SUCCESS, IBV_WC_RDMA_READ);
-	WANT(holds(&s->side[0], off[0], bytes, 2));
+	WANT(place_holds(&s->side[0], off[0], bytes, 2));
 }
 
 /* In two pieces each, which follow each other in memory, the second first. */
@@ -132,15 +43,15 @@ two_sided(struct sides *s, uint32_t off[2], uint32_t bytes)
 {
 	uint32_t half = bytes / 2, rest = bytes - half;
 	struct ibv_sge from[2] = {
-		sge_in(&s->side[0], off[0] + half, rest), sge_in(&s->side[0], off[0], half)};
+		place_sge(&s->side[0], off[0] + half, rest), place_sge(&s->side[0], off[0], half)};
 	struct ibv_sge to[2] = {
-		sge_in(&s->side[1], off[1] + half, rest), sge_in(&s->side[1], off[1], half)};
+		place_sge(&s->side[1], off[1] + half, rest), place_sge(&s->side[1], off[1], half)};
 	struct ibv_recv_wr receive = {.wr_id = 2, .sg_list = to, .num_sge = 2}, *bad;
-	struct ibv_send_wr send = request_to(&s->side[1], IBV_WR_SEND, from, 0);
+	struct ibv_send_wr send = place_request(&s->side[1], IBV_WR_SEND, from, 0);
 	unsigned seen = 0;
 
 	send.num_sge = 2;
-	fill(&s->side[0], off[0], bytes, 3);
+	place_fill(&s->side[0], off[0], bytes, 3);
 	memset(s->side[1].at + off[1], 0, bytes);
 	WANT(ibv_post_recv(s->r.qp[1], &receive, &bad) == 0);
 	rig_post(&s->r, &send);
@@ -150,7 +61,7 @@ two_sided(struct sides *s, uint32_t off[2], uint32_t bytes)
 		WANT(wc.status == IBV_WC_SUCCESS);
 		seen |= 1u << wc.wr_id;
 	}
-	WANT(seen == 6 && holds(&s->side[1], off[1], bytes, 3));
+	WANT(seen == 6 && place_holds(&s->side[1], off[1], bytes, 3));
 }
 
 /* Where iova and memory of both sides are aligned. */
@@ -159,8 +70,8 @@ atomic_one(struct sides *s)
 {
 	struct place *there = &s->side[1];
 	uint32_t off = (uint32_t)(-(uintptr_t)there->at & 7u);
-	struct ibv_sge sge = sge_in(&s->side[0], 5, 8);
-	struct ibv_send_wr wr = request_to(there, IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, off);
+	struct ibv_sge sge = place_sge(&s->side[0], 5, 8);
+	struct ibv_send_wr wr = place_request(there, IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, off);
 	uint64_t got;
 
 	if (wr.wr.atomic.remote_addr % 8 != 0)
@@ -177,7 +88,7 @@ atomic_one(struct sides *s)
 static void
 all_contents(struct sides *s)
 {
-	const uint32_t sizes[] = {1, 9, 64, 300, 4097, 16384, 16385, SMALL - 3};
+	const uint32_t sizes[] = {1, 9, 64, 300, 4097, 16384, 16385, PLACE_SMALL - 3};
 
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		uint32_t first[2] = {0, 0};
@@ -212,20 +123,20 @@ an_iova(unsigned i, const struct place *p)
 #define IOVAS 6u
 
 static void
-contents_of(struct sides *s, const enum kind kind[2], unsigned i)
+contents_of(struct sides *s, const enum place_kind kind[2], unsigned i)
 {
-	uint8_t stack[2][SMALL];
+	uint8_t stack[2][PLACE_SMALL];
 
 	for (int side = 0; side < 2; side++) {
 		struct place *p = &s->side[side];
 
-		p->at = memory_of(kind[side], stack[side], &p->bytes);
+		p->at = place_memory(kind[side], stack[side], &p->bytes);
 		place_register(&s->r, p, an_iova((i + (unsigned)side) % IOVAS, p), RIG_ALL);
 	}
 	all_contents(s);
 	for (int side = 0; side < 2; side++) {
 		WANT(ibv_dereg_mr(s->side[side].mr) == 0);
-		memory_free(kind[side], &s->side[side]);
+		place_memory_free(kind[side], &s->side[side]);
 	}
 }
 
@@ -236,9 +147,9 @@ run_iova(void)
 
 	rig_open(&s.r, false);
 	rig_connect(&s.r);
-	for (unsigned k = 0; k < KINDS; k++)
+	for (unsigned k = 0; k < PLACE_KINDS; k++)
 		for (unsigned i = 0; i < IOVAS; i++)
-			contents_of(&s, (enum kind[2]){k, (k + i) % KINDS}, i);
+			contents_of(&s, (enum place_kind[2]){k, (k + i) % PLACE_KINDS}, i);
 	rig_close(&s.r);
 }
 
@@ -247,7 +158,7 @@ run_iova(void)
 /* Both of one kind that a child of fork() has seen, with iovas that no address is; that of side 1
  * is not aligned as its memory is. */
 static void
-sides_open(struct sides *s, enum kind kind, int access)
+sides_open(struct sides *s, enum place_kind kind, int access)
 {
 	rig_open(&s->r, false);
 	rig_connect(&s->r);
@@ -255,7 +166,7 @@ sides_open(struct sides *s, enum kind kind, int access)
 		struct place *p = &s->side[side];
 		pid_t child;
 
-		p->at = memory_of(kind, NULL, &p->bytes);
+		p->at = place_memory(kind, NULL, &p->bytes);
 		place_register(&s->r, p, side == 0 ? 0 : UINT64_MAX - p->bytes - 6, access);
 		child = fork();
 		if (child == 0)
@@ -265,16 +176,16 @@ sides_open(struct sides *s, enum kind kind, int access)
 }
 
 static void
-sides_close(struct sides *s, enum kind kind)
+sides_close(struct sides *s, enum place_kind kind)
 {
 	for (int side = 0; side < 2; side++) {
 		WANT(ibv_dereg_mr(s->side[side].mr) == 0);
-		memory_free(kind, &s->side[side]);
+		place_memory_free(kind, &s->side[side]);
 	}
 	rig_close(&s->r);
 }
 
-static const enum kind two_kinds[] = {MAPPED, HEAP};
+static const enum place_kind two_kinds[] = {PLACE_MAPPED, PLACE_HEAP};
 
 /* ---- what is refused ---------------------------------------------------------------------- */
 
@@ -293,8 +204,8 @@ is_outside(struct sides *s, int side, uint64_t addr, uint32_t bytes)
 	const enum ibv_wr_opcode ops[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ};
 
 	for (int i = 0; i < 2; i++) {
-		struct ibv_sge sge = sge_in(&s->side[0], 0, bytes);
-		struct ibv_send_wr wr = request_to(&s->side[1], ops[i], &sge, 0);
+		struct ibv_sge sge = place_sge(&s->side[0], 0, bytes);
+		struct ibv_send_wr wr = place_request(&s->side[1], ops[i], &sge, 0);
 
 		if (side == 0)
 			sge.addr = addr;
@@ -309,9 +220,9 @@ static void
 receives_outside(struct sides *s)
 {
 	struct place *p = &s->side[1];
-	struct ibv_sge from = sge_in(&s->side[0], 0, 2), to = sge_in(p, p->bytes - 1, 2);
+	struct ibv_sge from = place_sge(&s->side[0], 0, 2), to = place_sge(p, p->bytes - 1, 2);
 	struct ibv_recv_wr receive = {.wr_id = 2, .sg_list = &to, .num_sge = 1}, *bad;
-	struct ibv_send_wr send = request_to(p, IBV_WR_SEND, &from, 0);
+	struct ibv_send_wr send = place_request(p, IBV_WR_SEND, &from, 0);
 
 	WANT(ibv_post_recv(s->r.qp[1], &receive, &bad) == 0);
 	rig_post(&s->r, &send);
@@ -328,8 +239,8 @@ static void
 atomic_on_what_is_not_aligned(struct sides *s)
 {
 	struct place *p = &s->side[1];
-	struct ibv_sge sge = sge_in(&s->side[0], 0, 8);
-	struct ibv_send_wr wr = request_to(p, IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, 0);
+	struct ibv_sge sge = place_sge(&s->side[0], 0, 8);
+	struct ibv_send_wr wr = place_request(p, IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, 0);
 
 	wr.wr.atomic.remote_addr = (p->iova + 7) & ~7ull;
 	memset(p->at, 0, 16);
@@ -411,16 +322,16 @@ run_iova_srq(void)
 		WANT(s.r.qp[1] != NULL);
 		rig_connect_again(&s.r);
 		last = s.side[1].bytes - 3000;
-		from = sge_in(&s.side[0], 10, 3000);
-		to = sge_in(&s.side[1], last, 3000);
+		from = place_sge(&s.side[0], 10, 3000);
+		to = place_sge(&s.side[1], last, 3000);
 		receive.sg_list = &to;
-		send = request_to(&s.side[1], IBV_WR_SEND, &from, 0);
-		fill(&s.side[0], 10, 3000, 4);
+		send = place_request(&s.side[1], IBV_WR_SEND, &from, 0);
+		place_fill(&s.side[0], 10, 3000, 4);
 		WANT(ibv_post_srq_recv(a.srq, &receive, &bad) == 0);
 		rig_post(&s.r, &send);
 		for (int i = 0; i < 2; i++)
 			WANT(rig_wait(&s.r).status == IBV_WC_SUCCESS);
-		WANT(holds(&s.side[1], last, 3000, 4));
+		WANT(place_holds(&s.side[1], last, 3000, 4));
 		WANT(ibv_destroy_qp(s.r.qp[1]) == 0 && ibv_destroy_srq(a.srq) == 0);
 		s.r.qp[1] = NULL;
 		sides_close(&s, two_kinds[k]);
@@ -519,28 +430,28 @@ bind_to(struct sides *s, enum ibv_mw_type type, enum ibv_wc_status status)
 static void
 through(struct sides *s, const struct ibv_mw *mw, uint64_t off, uint32_t bytes, bool opens)
 {
-	struct ibv_sge sge = sge_in(&s->side[0], 0, bytes);
-	struct ibv_send_wr wr = request_to(&s->side[1], IBV_WR_RDMA_WRITE, &sge, 0);
+	struct ibv_sge sge = place_sge(&s->side[0], 0, bytes);
+	struct ibv_send_wr wr = place_request(&s->side[1], IBV_WR_RDMA_WRITE, &sge, 0);
 
 	wr.wr.rdma.remote_addr = s->side[1].iova + off;
 	wr.wr.rdma.rkey = mw->rkey;
-	fill(&s->side[0], 0, bytes, 5);
+	place_fill(&s->side[0], 0, bytes, 5);
 	if (!opens) {
 		fails(s, &wr, IBV_WC_REM_ACCESS_ERR);
 		return;
 	}
 	rig_post(&s->r, &wr);
 	rig_wait_for(&s->r, 1, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	WANT(holds(&s->side[1], (uint32_t)off, bytes, 5));
+	WANT(place_holds(&s->side[1], (uint32_t)off, bytes, 5));
 	wr.opcode = IBV_WR_RDMA_READ;
-	fill(&s->side[1], (uint32_t)off, bytes, 6);
+	place_fill(&s->side[1], (uint32_t)off, bytes, 6);
 	rig_post(&s->r, &wr);
 	rig_wait_for(&s->r, 1, IBV_WC_SUCCESS, IBV_WC_RDMA_READ);
-	WANT(holds(&s->side[0], 0, bytes, 6));
+	WANT(place_holds(&s->side[0], 0, bytes, 6));
 }
 
 static void
-windows_of(enum kind kind, enum ibv_mw_type type)
+windows_of(enum place_kind kind, enum ibv_mw_type type)
 {
 	const uint64_t outside[] = {AT - 1, AT + BYTES - 1};
 	struct ibv_mw *mw;

@@ -26,12 +26,15 @@ def cases(link):
                 *under(link.a, "env", "NDD_ADOPT=" + a, link.a.build.verbtest, s), timeout=60) and None
 
 
-def two_ends(link):
-    (server, said), (client, told) = both(link, link.a.build.windowtest)
+def two_ends(link, *command):
+    (server, said), (client, told) = both(link, *command)
     if server != 0 or client != 0:
         raise Failure(f"server: exit {server}\n{said}\nclient: exit {client}\n{told}")
 
 
 def between(link):
     """Rows of two programs, each on a daemon of its own."""
-    yield "own windows of two", lambda: two_ends(link)
+    yield "own windows of two", lambda: two_ends(link, link.a.build.windowtest)
+    for adopt in ("always", "never"):
+        yield f"own iova of two ({adopt} adopted)", lambda a=adopt: two_ends(
+            link, "env", "NDD_ADOPT=" + a, link.a.build.iovatest)

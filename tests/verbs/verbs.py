@@ -27,6 +27,7 @@ class VerbsBuild(Build):
         if not all(shutil.which(name) for name in PROGRAMS):
             raise Skip("no-programs")
         self.verbtest = program(self.folder, "tests/verbs/verbtest")
+        self.iovatest = program(self.folder, "tests/verbs/iovatest")
         self.windowtest = program(self.folder, "tests/verbs/windowtest")
 
     def mpi_exchange(self, implementation):

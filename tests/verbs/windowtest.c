@@ -3,11 +3,10 @@
  * windowtest -p PORT [HOST]: two programs, each on its daemon. The one without HOST has a region
  * and windows, and says by TCP what the other one may try; that one comes through them.
  */
-#include <netdb.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "peer.h"
 #include "rig.h"
 
 #define PAIRS  5
@@ -37,46 +36,6 @@ try {
 	uint64_t address;
 };
 
-/* ---- TCP ---------------------------------------------------------------------------------- */
-
-static void
-tell(int peer, const void *what, size_t bytes)
-{
-	WANT(send(peer, what, bytes, MSG_NOSIGNAL) == (ssize_t)bytes);
-}
-
-static void
-hear(int peer, void *what, size_t bytes)
-{
-	WANT(recv(peer, what, bytes, MSG_WAITALL) == (ssize_t)bytes);
-}
-
-static int
-reach_peer(const char *port, const char *host)
-{
-	const struct addrinfo hints = {.ai_family = AF_INET,
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = host == NULL ? AI_PASSIVE : 0};
-	struct addrinfo *a;
-	int one = 1, listener, peer;
-
-	WANT(getaddrinfo(host, port, &hints, &a) == 0);
-	listener = socket(a->ai_family, a->ai_socktype, 0);
-	WANT(listener >= 0);
-	if (host != NULL) {
-		WANT(connect(listener, a->ai_addr, a->ai_addrlen) == 0);
-		freeaddrinfo(a);
-		return listener;
-	}
-	WANT(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0);
-	WANT(bind(listener, a->ai_addr, a->ai_addrlen) == 0 && listen(listener, 1) == 0);
-	peer = accept(listener, NULL, NULL);
-	WANT(peer >= 0);
-	close(listener);
-	freeaddrinfo(a);
-	return peer;
-}
-
 static void
 end_open(struct end *e, const char *port, const char *host)
 {
@@ -90,13 +49,13 @@ end_open(struct end *e, const char *port, const char *host)
 		e->qp[i] = rig_make_qp(&e->r, 0);
 		own.number[i] = e->qp[i]->qp_num;
 	}
-	e->peer = reach_peer(port, host);
-	tell(e->peer, &own, sizeof(own));
-	hear(e->peer, &peers, sizeof(peers));
+	e->peer = peer_reach(port, host);
+	peer_tell(e->peer, &own, sizeof(own));
+	peer_hear(e->peer, &peers, sizeof(peers));
 	for (int i = 0; i < PAIRS; i++)
 		rig_connect_to(e->qp[i], peers.number[i], &peers.gid);
-	tell(e->peer, "", 1); /* ready to receive */
-	hear(e->peer, &own, 1);
+	peer_tell(e->peer, "", 1); /* ready to receive */
+	peer_hear(e->peer, &own, 1);
 }
 
 static void
@@ -147,9 +106,9 @@ come_through(struct end *e)
 {
 	struct try t;
 
-	for (hear(e->peer, &t, sizeof(t)); t.what != END; hear(e->peer, &t, sizeof(t))) {
+	for (peer_hear(e->peer, &t, sizeof(t)); t.what != END; peer_hear(e->peer, &t, sizeof(t))) {
 		try_it(e, &t);
-		tell(e->peer, "", 1);
+		peer_tell(e->peer, "", 1);
 	}
 }
 
@@ -162,8 +121,8 @@ peer_tries(struct end *e, struct try t)
 
 	t.address = (uintptr_t)p;
 	memset(p, t.what == READ ? t.pattern : before, BYTES);
-	tell(e->peer, &t, sizeof(t));
-	hear(e->peer, &done, 1);
+	peer_tell(e->peer, &t, sizeof(t));
+	peer_hear(e->peer, &done, 1);
 	if (t.what == WRITE)
 		WANT(all_are(p, t.denied ? before : t.pattern));
 }
@@ -270,7 +229,7 @@ main(int argc, char **argv)
 	} else {
 		type_2(&e);
 		type_1(&e);
-		tell(e.peer, &(struct try){.what = END}, sizeof(struct try));
+		peer_tell(e.peer, &(struct try){.what = END}, sizeof(struct try));
 	}
 	end_close(&e);
 	return 0;
