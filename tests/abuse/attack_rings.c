@@ -273,6 +273,59 @@ admin(struct target *t, uint32_t what)
 	raw_end(&r);
 }
 
+/* Any at all, or one by which the region ends, or wraps, at 2^64, or begins at 0. */
+static uint64_t
+hostile_iova(const struct raw *r)
+{
+	uint64_t iova = 0;
+
+	if (raw_random(2) == 0)
+		raw_fill(&iova, sizeof(iova));
+	else
+		iova -= raw_random(2) * r->bytes + raw_random(3) - 1;
+	return iova;
+}
+
+/* Registered, used from in front of its beginning or behind its end on, or from anywhere. */
+static void
+iova_once(struct duo *g)
+{
+	struct ndsh_admin_request q = admin_request(&g->r, ADMIN_ALL);
+	struct ndsh_swr w = duo_request(g, NDSH_OP_WRITE, 64);
+	uint64_t iova = hostile_iova(&g->r);
+	struct ndsh_cqe answer;
+
+	q.iova_offset = iova - q.va;
+	raw_admin(&g->r, &q);
+	if (!raw_admin_answer(&g->r, &answer, 100) || answer.status != NDSH_ADMIN_OK)
+		return;
+	w.sge0.key = answer.data;
+	w.sge0.addr = iova + raw_random(2) * g->r.bytes - raw_random(64);
+	if (raw_random(4) == 0)
+		raw_fill(&w.sge0.addr, sizeof(w.sge0.addr));
+	raw_post(&g->r, &g->qp, &w);
+	attack_pause_us(100);
+	q.ctrl = NDSH_ADMIN_DEREGISTER;
+	q.token = answer.data;
+	raw_admin(&g->r, &q);
+	(void)raw_admin_answer(&g->r, &answer, 100);
+}
+
+static void
+iovas(struct target *t, uint32_t unused)
+{
+	(void)unused;
+	while (attacking(t)) {
+		struct duo g;
+
+		if (!duo_begin(&g, t, DEPTH))
+			return;
+		for (int i = 0; i < 50 && attacking(t) && !duo_over(&g); i++)
+			iova_once(&g);
+		duo_end(&g);
+	}
+}
+
 const struct attack ring_attacks[] = {
 	{"ring-garbage", garbage, GARBAGE_SQ},
 	{"ring-garbage-receives", garbage, GARBAGE_RQ},
@@ -301,5 +354,6 @@ const struct attack ring_attacks[] = {
 	{"admin-all-regions", admin, ADMIN_ALL},
 	{"admin-changing", admin, ADMIN_CHANGING},
 	{"admin-tokens-of-others", admin, ADMIN_OTHERS},
+	{"admin-iovas", iovas, 0},
 	{0},
 };
