@@ -76,7 +76,8 @@ is_gone(const struct sim_client *c, const struct ndsh_cqe *command)
 	for (unsigned i = 0; i < c->n_eps; i++) {
 		const struct sim_loss *l = &c->eps[i]->conn->loss;
 
-		if (l->owner == c->eps[i] && overlaps(l, command->context, command->bytes))
+		if (l->owner == c->eps[i] && l->arena != NULL &&
+			overlaps(l, sim_arena_va(l->arena, command->context), command->bytes))
 			return true;
 	}
 	return false;

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/mem/mr.h"
 #include "sim.h"
+
+/* Requests name no byte of moved memory by its address; words are words in both. */
+#define IOVA_OFFSET (UINT64_C(0x5eed0008) << 16)
 
 #define LINE 64u
 
@@ -85,9 +89,11 @@ sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, u
 		memcpy(a->shadow, a->mem, a->bytes);
 	}
 	if (a->moved) {
-		a->va = (uintptr_t)a->mem;
+		a->va = (uintptr_t)a->mem + IOVA_OFFSET;
 		a->mr = roce_mr_register_moved(
 			c->shard->s, c->pd, a->va, a->bytes, c->mover.engine, access);
+		if (a->mr != NULL)
+			a->mr->at = (uintptr_t)a->mem;
 	} else {
 		/* Not the host's pointer: replays see the same, and the engine both kinds. A
 		 * word is one to both. */
@@ -108,6 +114,12 @@ sim_arena_slot(struct sim_world *w, const struct sim_arena *a)
 		if (a->users[(first + i) % SIM_SLOTS] == 0)
 			return (int)((first + i) % SIM_SLOTS);
 	return -1;
+}
+
+uint64_t
+sim_arena_va(const struct sim_arena *a, uint64_t address)
+{
+	return a->va + (address - (uintptr_t)a->mem);
 }
 
 uint32_t

@@ -11,7 +11,7 @@ struct sim_arena {
 	struct sim_client *client;
 	bool moved;	       /* only the client's mover reaches it */
 	uint8_t *mem, *shadow; /* shadow: what mem holds when all that was posted is done */
-	uint64_t va;
+	uint64_t va;	       /* by which requests name it; of moved memory it is none of mem's */
 	uint32_t slot_bytes, bytes;
 	uint16_t users[SIM_SLOTS];   /* requests in flight that touch the slot */
 	uint16_t readers[SIM_SLOTS]; /* READs among them */
@@ -27,6 +27,8 @@ void sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_byt
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* A free slot, or -1. */
 int sim_arena_slot(struct sim_world *w, const struct sim_arena *a);
+/* What requests name the client's own address by. */
+uint64_t sim_arena_va(const struct sim_arena *a, uint64_t address);
 uint32_t sim_arena_offset(const struct sim_arena *a, uint64_t va);
 /* Everything outside undefined slots is as it must be. */
 void sim_arena_check(struct sim_world *w, const struct sim_arena *a);

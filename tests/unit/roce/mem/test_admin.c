@@ -61,7 +61,8 @@ Test(admin, a_token_opens_what_was_registered)
 	admin_bench_free(b);
 }
 
-/* Its iova opens it, and its address does not; it lies in its segment all the same. */
+/* checks W-MEM-08[1,2]: its iova opens it, and its address does not; it lies in its segment all the
+ * same. */
 Test(admin, a_region_has_the_iova_that_it_was_given)
 {
 	static const uint64_t all[] = {
@@ -91,7 +92,8 @@ Test(admin, a_region_has_the_iova_that_it_was_given)
 	admin_bench_free(b);
 }
 
-/* One that wraps is refused, and the memory is judged by its own addresses as ever. */
+/* checks W-MEM-08[3]: one that wraps is refused, and the memory is judged by its own addresses as
+ * ever. */
 Test(admin, what_an_iova_can_not_be)
 {
 	const struct {

@@ -84,6 +84,7 @@ written_and_read(bool here, bool there)
 	pair_free(p);
 }
 
+/* checks W-MEM-08[1] */
 Test(iova, written_and_read)
 {
 	for (unsigned kinds = 0; kinds < 4; kinds++)
@@ -136,8 +137,8 @@ Test(iova, atomics)
 		added(kinds & 1, kinds & 2);
 }
 
-/* The iova is aligned, the place in memory is not: no instruction of the host's crosses a cache
- * line, and no client is asked for one. */
+/* checks W-ATOM-02[3]: the iova is aligned, the place in memory is not: no instruction of ours
+ * crosses a cache line, and no client is asked for one. */
 Test(iova, atomics_on_words_that_are_not_aligned)
 {
 	for (unsigned moved = 0; moved < 2; moved++) {
@@ -172,6 +173,7 @@ refused(uint8_t op, bool moved, bool here, uint64_t addr, uint32_t bytes)
 	pair_free(p);
 }
 
+/* checks W-MEM-08[2] */
 Test(iova, bounds)
 {
 	static const uint8_t ops[] = {NDSH_OP_WRITE, NDSH_OP_READ};
@@ -231,6 +233,7 @@ through_a_window(bool moved)
 	pair_free(p);
 }
 
+/* checks W-MEM-08[1] */
 Test(iova, through_a_window)
 {
 	through_a_window(false);
