@@ -229,17 +229,18 @@ slot_take(struct udp_port *u, const struct port *p, struct udp_slot *slot,
 static void
 expect_next(struct udp_port *u, uint32_t bytes, uint32_t segment)
 {
-	const bool is_run = segment < bytes, is_pair = is_run && bytes <= 2 * segment;
+	const bool is_pair = bytes <= 2 * segment;
 
-	u->count.rx_runs += is_run;
-	if (is_run)
-		u->lone = 0;
-	else if (u->run_bytes != 0 && ++u->lone == LONE_MANY)
-		u->run_bytes = 0;
-	if (is_run && (!is_pair || u->run_bytes == 0 || u->pairs != 0))
+	if (segment == bytes) { /* it came alone */
+		if (u->run_bytes != 0 && ++u->lone == LONE_MANY)
+			u->run_bytes = 0;
+		return;
+	}
+	u->count.rx_runs++;
+	u->lone = 0;
+	if (!is_pair || u->pairs || u->run_bytes == 0)
 		u->run_bytes = segment;
-	if (is_run)
-		u->pairs = is_pair;
+	u->pairs = is_pair;
 }
 
 static void

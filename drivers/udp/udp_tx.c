@@ -83,14 +83,13 @@ payload_bytes(const struct run *r, uint32_t i)
 static void
 run_mend(const struct udp_port *u, const struct run *r)
 {
-	uint8_t *end = r->copy;
 	struct mend d = {0};
+	uint32_t end = 0;
 
 	for (uint32_t i = 0; i < r->n && !r->shared; i++) {
-		if (r->copy == NULL)
-			icrc_mend(icrc_of(r->m[i]), u, r, i, &d);
-		else
-			icrc_mend((end += payload_bytes(r, i)) - ROCE_ICRC_BYTES, u, r, i, &d);
+		end += payload_bytes(r, i);
+		icrc_mend(r->copy != NULL ? r->copy + end - ROCE_ICRC_BYTES : icrc_of(r->m[i]), u,
+			r, i, &d);
 	}
 }
 

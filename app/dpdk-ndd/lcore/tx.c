@@ -75,7 +75,7 @@ static unsigned
 out_flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns, bool more, uint32_t *left)
 {
 	struct ndd_out *o = &s->out[i];
-	struct port *p = i == s->plane->ports ? NULL : ndd_shard_port(s, i); /* NULL: the ring */
+	struct port *p = is_ring(s, o) ? NULL : ndd_shard_port(s, i);
 	uint32_t due = out_due(o, p, more), sent;
 
 	if (due != o->n) /* mostly they are alike */

@@ -28,7 +28,7 @@ start(void)
 TestSuite(udp_run, .init = start);
 
 /* The buffer has the headers alone: nobody looks at payloads here. */
-static struct rte_mbuf *
+static void
 add_frame(uint32_t payload)
 {
 	struct rte_mbuf *f = &frame[frames];
@@ -44,14 +44,13 @@ add_frame(uint32_t payload)
 	*f = (struct rte_mbuf){.buf_addr = b, .data_len = (uint16_t)(HEADERS + payload)};
 	rte_mbuf_refcnt_set(f, 1);
 	m[frames++] = f;
-	return f;
 }
 
 static void
 add_frames(uint32_t n, uint32_t payload)
 {
 	while (n-- != 0)
-		(void)add_frame(payload);
+		add_frame(payload);
 }
 
 static void
