@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "places.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 uint8_t *
@@ -45,35 +44,21 @@ place_sge(const struct place *p, uint32_t off, uint32_t bytes)
 struct ibv_send_wr
 place_request(const struct place *there, enum ibv_wr_opcode op, struct ibv_sge *sge, uint32_t off)
 {
-	struct ibv_send_wr wr = {.wr_id = 1,
-		.opcode = op,
-		.sg_list = sge,
-		.num_sge = 1,
-		.send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr = rig_request_to(there->iova + off, there->mr->rkey, op, sge, 1);
 
-	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-		wr.wr.atomic.remote_addr = there->iova + off;
-		wr.wr.atomic.rkey = there->mr->rkey;
+	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		wr.wr.atomic.compare_add = 1;
-	} else {
-		wr.wr.rdma.remote_addr = there->iova + off;
-		wr.wr.rdma.rkey = there->mr->rkey;
-	}
 	return wr;
 }
 
 void
 place_fill(const struct place *p, uint32_t off, uint32_t bytes, unsigned seed)
 {
-	for (uint32_t i = 0; i < bytes; i++)
-		p->at[off + i] = (uint8_t)(seed + i * 31 + (i >> 8));
+	rig_fill(p->at + off, bytes, seed);
 }
 
 bool
 place_holds(const struct place *p, uint32_t off, uint32_t bytes, unsigned seed)
 {
-	for (uint32_t i = 0; i < bytes; i++)
-		if (p->at[off + i] != (uint8_t)(seed + i * 31 + (i >> 8)))
-			return false;
-	return true;
+	return rig_holds(p->at + off, bytes, seed);
 }

@@ -176,7 +176,8 @@ rig_sge(const struct rig *r, int side, size_t offset, uint32_t bytes)
 }
 
 struct ibv_send_wr
-rig_request(const struct rig *r, enum ibv_wr_opcode op, struct ibv_sge *sge, uint64_t id)
+rig_request_to(
+	uint64_t addr, uint32_t rkey, enum ibv_wr_opcode op, struct ibv_sge *sge, uint64_t id)
 {
 	struct ibv_send_wr wr = {.wr_id = id,
 		.opcode = op,
@@ -185,13 +186,35 @@ rig_request(const struct rig *r, enum ibv_wr_opcode op, struct ibv_sge *sge, uin
 		.send_flags = IBV_SEND_SIGNALED};
 
 	if (op == IBV_WR_ATOMIC_CMP_AND_SWP || op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-		wr.wr.atomic.remote_addr = (uintptr_t)r->memory[1];
-		wr.wr.atomic.rkey = r->mr[1]->rkey;
+		wr.wr.atomic.remote_addr = addr;
+		wr.wr.atomic.rkey = rkey;
 	} else {
-		wr.wr.rdma.remote_addr = (uintptr_t)r->memory[1];
-		wr.wr.rdma.rkey = r->mr[1]->rkey;
+		wr.wr.rdma.remote_addr = addr;
+		wr.wr.rdma.rkey = rkey;
 	}
 	return wr;
+}
+
+struct ibv_send_wr
+rig_request(const struct rig *r, enum ibv_wr_opcode op, struct ibv_sge *sge, uint64_t id)
+{
+	return rig_request_to((uintptr_t)r->memory[1], r->mr[1]->rkey, op, sge, id);
+}
+
+void
+rig_fill(uint8_t *p, size_t n, unsigned seed)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (uint8_t)(seed + i * 31 + (i >> 8));
+}
+
+bool
+rig_holds(const uint8_t *p, size_t n, unsigned seed)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != (uint8_t)(seed + i * 31 + (i >> 8)))
+			return false;
+	return true;
 }
 
 void

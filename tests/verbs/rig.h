@@ -54,11 +54,17 @@ void rig_close(struct rig *r);
 
 /* Of memory[side]. */
 struct ibv_sge rig_sge(const struct rig *r, int side, size_t offset, uint32_t bytes);
-/* A signaled request of qp[0] towards memory[1], in one piece. */
+/* A signaled request towards the bytes at addr behind that key, in one piece. */
+struct ibv_send_wr rig_request_to(
+	uint64_t addr, uint32_t rkey, enum ibv_wr_opcode op, struct ibv_sge *sge, uint64_t id);
+/* That of qp[0] towards memory[1]. */
 struct ibv_send_wr rig_request(
 	const struct rig *r, enum ibv_wr_opcode op, struct ibv_sge *sge, uint64_t id);
 void rig_post(struct rig *r, struct ibv_send_wr *wr);
 void rig_receive(struct rig *r, int side, size_t offset, uint32_t bytes, uint64_t id);
+/* n bytes that are others for another seed; are they there? */
+void rig_fill(uint8_t *p, size_t n, unsigned seed);
+bool rig_holds(const uint8_t *p, size_t n, unsigned seed);
 /* The next completion; within five seconds. */
 struct ibv_wc rig_wait(struct rig *r);
 /* That of a request. */

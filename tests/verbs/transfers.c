@@ -9,22 +9,6 @@
 #include "scenarios.h"
 
 static void
-fill_pattern(uint8_t *p, size_t n, unsigned seed)
-{
-	for (size_t i = 0; i < n; i++)
-		p[i] = (uint8_t)(seed + i * 31 + (i >> 8));
-}
-
-static bool
-has_pattern(const uint8_t *p, size_t n, unsigned seed)
-{
-	for (size_t i = 0; i < n; i++)
-		if (p[i] != (uint8_t)(seed + i * 31 + (i >> 8)))
-			return false;
-	return true;
-}
-
-static void
 transfer_one(struct rig *r, uint32_t bytes, unsigned seed)
 {
 	struct ibv_sge sge = rig_sge(r, 0, 0, bytes);
@@ -33,19 +17,19 @@ transfer_one(struct rig *r, uint32_t bytes, unsigned seed)
 	struct ibv_send_wr send = rig_request(r, IBV_WR_SEND, &sge, seed + 2);
 	struct ibv_wc wc;
 
-	fill_pattern(r->memory[0], bytes, seed);
+	rig_fill(r->memory[0], bytes, seed);
 	memset(r->memory[1], 0, RIG_BYTES);
 	rig_post(r, &write);
 	rig_wait_for(r, seed, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	WANT(has_pattern(r->memory[1], bytes, seed));
+	WANT(rig_holds(r->memory[1], bytes, seed));
 	WANT(bytes == RIG_BYTES || r->memory[1][bytes] == 0);
-	fill_pattern(r->memory[1], bytes, seed + 1);
+	rig_fill(r->memory[1], bytes, seed + 1);
 	rig_post(r, &read);
 	wc = rig_wait(r);
 	WANT(wc.wr_id == seed + 1 && wc.status == IBV_WC_SUCCESS);
 	WANT(wc.opcode == IBV_WC_RDMA_READ && wc.byte_len == bytes);
-	WANT(has_pattern(r->memory[0], bytes, seed + 1));
-	fill_pattern(r->memory[0], bytes, seed + 2);
+	WANT(rig_holds(r->memory[0], bytes, seed + 1));
+	rig_fill(r->memory[0], bytes, seed + 2);
 	rig_receive(r, 1, 0, RIG_BYTES, 99);
 	rig_post(r, &send);
 	for (int i = 0; i < 2; i++) {
@@ -57,7 +41,7 @@ transfer_one(struct rig *r, uint32_t bytes, unsigned seed)
 		else
 			WANT(wc.opcode == IBV_WC_SEND && wc.qp_num == r->qp[0]->qp_num);
 	}
-	WANT(has_pattern(r->memory[1], bytes, seed + 2));
+	WANT(rig_holds(r->memory[1], bytes, seed + 2));
 }
 
 void
@@ -147,7 +131,7 @@ run_lists(void)
 
 	rig_open(&r, false);
 	rig_connect(&r);
-	fill_pattern(r.memory[0], 800, 3);
+	rig_fill(r.memory[0], 800, 3);
 	for (unsigned i = 0; i < 8; i++) {
 		sge[i] = rig_sge(&r, 0, 100 * i, 100);
 		wr[i] = rig_request(&r, IBV_WR_RDMA_WRITE, &sge[i], i);
@@ -157,7 +141,7 @@ run_lists(void)
 	}
 	rig_post(&r, wr);
 	rig_wait_for(&r, 7, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	WANT(has_pattern(r.memory[1], 800, 3));
+	WANT(rig_holds(r.memory[1], 800, 3));
 	wr[3].num_sge = 99;
 	wr[2].send_flags = IBV_SEND_SIGNALED;
 	usleep(100000); /* by then the daemon does not look by itself any more */
@@ -179,17 +163,17 @@ run_inline(void)
 	rig_connect(&r);
 	write = rig_request(&r, IBV_WR_RDMA_WRITE, &sge, 1);
 	write.send_flags |= IBV_SEND_INLINE | IBV_SEND_SOLICITED;
-	fill_pattern(stack, sizeof(stack), 9);
+	rig_fill(stack, sizeof(stack), 9);
 	rig_post(&r, &write);
 	memset(stack, 0, sizeof(stack));
 	rig_wait_for(&r, 1, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	WANT(has_pattern(r.memory[1], sizeof(stack), 9));
+	WANT(rig_holds(r.memory[1], sizeof(stack), 9));
 	sge = rig_sge(&r, 0, 0, 64);
 	read = rig_request(&r, IBV_WR_RDMA_READ, &sge, 2);
 	read.send_flags |= IBV_SEND_INLINE | IBV_SEND_SOLICITED;
 	rig_post(&r, &read);
 	rig_wait_for(&r, 2, IBV_WC_SUCCESS, IBV_WC_RDMA_READ);
-	WANT(has_pattern(r.memory[0], sizeof(stack), 9));
+	WANT(rig_holds(r.memory[0], sizeof(stack), 9));
 	rig_close(&r);
 }
 
