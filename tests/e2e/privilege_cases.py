@@ -18,11 +18,14 @@ FILTERED = 2  # as /proc says it
 
 
 def statuses(daemon):
-    """Of each thread: its name, and the lines of its status."""
+    """Of each thread: its name, and the lines of its status. A session's worker may end meanwhile."""
     tasks = f"/proc/{daemon.process.pid}/task"
     for tid in os.listdir(tasks):
-        with open(os.path.join(tasks, tid, "status")) as f:
-            lines = dict(re.findall(r"^(\w+):\s*(.*)$", f.read(), re.M))
+        try:
+            with open(os.path.join(tasks, tid, "status")) as f:
+                lines = dict(re.findall(r"^(\w+):\s*(.*)$", f.read(), re.M))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
         yield f"{tid} ({lines['Name']})", lines
 
 
