@@ -76,7 +76,7 @@ struct ndsh_mover { /* client's view */
 };
 void ndsh_mover_view(struct ndsh_mover *m, void *base, bool tells);
 
-#define NDSH_MOVER_BATCH 16u
+#define NDSH_MOVER_BATCH 32u
 /* Carries out n commands, at most NDSH_MOVER_BATCH, in their order; returns those that it could
  * not: bit i, command i. */
 typedef uint32_t ndsh_mover_copy(

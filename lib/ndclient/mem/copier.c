@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -82,30 +83,73 @@ commands_done(const struct ndsh_cqe *commands, uint32_t n, size_t bytes)
 
 /* ---- by process_vm_readv() ----------------------------------------------------------- */
 
+/* The bytes of b lie right behind those of a. */
+static bool
+are_adjacent(const struct ndsh_cqe *a, const struct ndsh_cqe *b)
+{
+	return a->data + a->bytes == b->data;
+}
+
+/*
+ * Where the bytes of a command are during the call. The kernel pins the page of each remote piece,
+ * which is dear beside few bytes. So small pieces of the staging that would each be a remote piece
+ * are one: they are copied together, before the call or behind it.
+ */
+static uint8_t *
+staged_at(struct nd_copier *c, const struct ndsh_mover *m, const struct ndsh_cqe *commands,
+	uint32_t i, uint32_t n)
+{
+	const struct ndsh_cqe *command = &commands[i];
+	uint8_t *at = m->staging + command->data, *packed = &c->packed[c->npacked];
+
+	if (command->bytes > ND_COPIER_PACKED || (i > 0 && are_adjacent(command - 1, command)) ||
+		(i + 1 < n && are_adjacent(command, command + 1)))
+		return at;
+	c->npacked += command->bytes;
+	if (command->op == NDSH_MOVE_IN)
+		memcpy(packed, at, command->bytes);
+	return packed;
+}
+
+static void
+commands_unpack(
+	const struct ndsh_mover *m, const struct ndsh_cqe *commands, uint32_t n, uint8_t **at)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (at[i] != m->staging + commands[i].data)
+			memcpy(m->staging + commands[i].data, at[i], commands[i].bytes);
+}
+
 /* Commands of one direction; returns how many are done, up to the first that can't be. */
 static uint32_t
-copy_by_call(const struct nd_copier *c, const struct ndsh_mover *m, const struct ndsh_cqe *commands,
+copy_by_call(struct nd_copier *c, const struct ndsh_mover *m, const struct ndsh_cqe *commands,
 	uint32_t n)
 {
 	struct iovec memory[PARTS * NDSH_MOVER_BATCH], staging[NDSH_MOVER_BATCH];
-	uint32_t nmemory = 0, nstaging = 0;
+	uint32_t nmemory = 0, nstaging = 0, done;
+	bool in = commands->op == NDSH_MOVE_IN;
+	uint8_t *at[NDSH_MOVER_BATCH];
 	ssize_t bytes;
 
+	c->npacked = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t *at = m->staging + commands[i].data;
 		struct iovec *before = nstaging > 0 ? &staging[nstaging - 1] : NULL;
 
+		at[i] = staged_at(c, m, commands, i, n);
 		nmemory += parts_of(&commands[i], &memory[nmemory]);
-		if (before != NULL && (uint8_t *)before->iov_base + before->iov_len == at)
+		if (before != NULL && (uint8_t *)before->iov_base + before->iov_len == at[i])
 			before->iov_len += commands[i].bytes;
 		else
-			staging[nstaging++] = (struct iovec){at, commands[i].bytes};
+			staging[nstaging++] = (struct iovec){at[i], commands[i].bytes};
 	}
-	if (commands->op == NDSH_MOVE_IN)
+	if (in)
 		bytes = process_vm_readv(c->self, memory, nmemory, staging, nstaging, 0);
 	else
 		bytes = process_vm_writev(c->self, memory, nmemory, staging, nstaging, 0);
-	return bytes < 0 ? 0 : commands_done(commands, n, (size_t)bytes);
+	done = bytes < 0 ? 0 : commands_done(commands, n, (size_t)bytes);
+	if (!in)
+		commands_unpack(m, commands, done, at);
+	return done;
 }
 
 /* ---- by a pipe ----------------------------------------------------------------------- */

@@ -8,10 +8,15 @@
 
 #include "shm/ndsh_mover.h"
 
+#define ND_COPIER_PACKED                                                                           \
+	1024u /* bytes of a command, at most, that are copied with those of others */
+
 struct nd_copier {
 	pid_t self;
 	bool by_pipe; /* process_vm_readv() is not to be had */
 	int pipe[2];
+	uint32_t npacked;
+	uint8_t packed[NDSH_MOVER_BATCH * ND_COPIER_PACKED];
 };
 
 void nd_copier_init(struct nd_copier *c);

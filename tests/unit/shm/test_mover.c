@@ -152,17 +152,18 @@ counting_copy(void *ctx, const struct ndsh_mover *m, const struct ndsh_cqe *comm
 /* As many as there are and as many as are wanted, in batches. */
 Test(shm_mover, commands_come_in_batches)
 {
+	enum { BATCH = NDSH_MOVER_BATCH, MANY = 2 * BATCH + 8 };
 	static const struct {
 		unsigned made, wanted, done, calls;
 	} rows[] = {
 		{0, 8, 0, 0},
 		{1, 8, 1, 1},
-		{16, 1000, 16, 1},
-		{17, 1000, 17, 2},
-		{40, 1000, 40, 3},
-		{40, 20, 20, 2},
-		{40, 16, 16, 1},
-		{40, 0, 0, 0},
+		{BATCH, 1000, BATCH, 1},
+		{BATCH + 1, 1000, BATCH + 1, 2},
+		{MANY, 1000, MANY, 3},
+		{MANY, BATCH + 4, BATCH + 4, 2},
+		{MANY, BATCH, BATCH, 1},
+		{MANY, 0, 0, 0},
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
