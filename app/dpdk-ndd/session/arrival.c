@@ -2,14 +2,13 @@
 #include "session/arrival.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <sys/socket.h>
 
 #include "account/credentials.h"
 #include "control/daemon.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/closer.h"
+#include "session/end.h"
 #include "session/receive.h"
 #include "session/seat.h"
 #include "session/session.h"
@@ -43,22 +42,13 @@ stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *cred)
 	return true;
 }
 
-static void
-tell_end(int fd, enum ndsh_status status, const char *why)
-{
-	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = status}};
-
-	(void)snprintf(m.reason, sizeof(m.reason), "%s", why);
-	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* Nothing is left of a client that is refused, unless it has sent files: however many try, they
  * take no room. */
 static bool
 client_refuse(
 	struct ndd *d, int fd, const struct ndd_credentials *cred, const struct ndd_refusal *why)
 {
-	tell_end(fd, why->status, why->why);
+	ndd_tell_end(fd, why->status, why->why);
 	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", cred->pid, why->why);
 	return ndd_receive_close(fd) || stranger_put_away(d, fd, cred);
 }
@@ -137,7 +127,7 @@ ndd_arrivals_end(struct ndd *d)
 
 	while ((seat = STAILQ_FIRST(&d->arrivals)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->arrivals, next);
-		tell_end(seat->fd, NDSH_ERR_SESSION_ENDED, "the daemon is shutting down");
+		ndd_tell_end(seat->fd, NDSH_ERR_SESSION_ENDED, "the daemon is shutting down");
 		ndd_closer_close(d->closer, seat);
 	}
 }

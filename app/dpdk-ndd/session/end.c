@@ -20,10 +20,18 @@ ndd_session_find(struct ndd *d, uint64_t serial)
 }
 
 void
+ndd_tell_end(int fd, enum ndsh_status status, const char *why)
+{
+	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = status}};
+
+	(void)snprintf(m.reason, sizeof(m.reason), "%s", why);
+	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void
 ndd_session_end(struct ndd_session *s, const char *why, ...)
 {
-	struct ndsh_ev_session_end m = {
-		.h = {.type = NDSH_EV_SESSION_END, .status = NDSH_ERR_SESSION_ENDED}};
+	char reason[sizeof(((struct ndsh_ev_session_end *)NULL)->reason)];
 	va_list ap;
 
 	if (s->ended)
@@ -36,9 +44,9 @@ ndd_session_end(struct ndd_session *s, const char *why, ...)
 		return;
 	}
 	va_start(ap, why);
-	vsnprintf(m.reason, sizeof(m.reason), why, ap);
+	vsnprintf(reason, sizeof(reason), why, ap);
 	va_end(ap);
 	ndd_log_limited(s->daemon->stopping ? NDD_LOG_INFO : NDD_LOG_WARNING,
-		"session %lu of process %d ends: %s", s->serial, s->pid, m.reason);
-	(void)send(s->watch.fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+		"session %lu of process %d ends: %s", s->serial, s->pid, reason);
+	ndd_tell_end(s->watch.fd, NDSH_ERR_SESSION_ENDED, reason);
 }

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "shm/ndsh_status.h"
+
 struct ndd;
 struct ndd_session;
 
@@ -11,6 +13,8 @@ struct ndd_session;
  * stay until ndd_session_reap(): callers up the stack still hold them. */
 __attribute__((format(printf, 2, 3))) void ndd_session_end(
 	struct ndd_session *s, const char *why, ...);
+/* The last message to a client, whether it has a session or not: why nothing more comes. */
+void ndd_tell_end(int fd, enum ndsh_status status, const char *why);
 /* The session that has this serial and has not ended, or NULL. */
 struct ndd_session *ndd_session_find(struct ndd *d, uint64_t serial);
 
