@@ -83,6 +83,29 @@ commands_done(const struct ndsh_cqe *commands, uint32_t n, size_t bytes)
 
 /* ---- by process_vm_readv() ----------------------------------------------------------- */
 
+/*
+ * Those of the commands, bit i for command i, whose piece of the staging may be a later one's, too:
+ * the daemon gives a slot to another packet before the old command is carried out, as it is over
+ * before the new one. A slot is told by its page, modulo 64; so some are named that stand alone.
+ */
+static uint32_t
+commands_overtaken(const struct ndsh_cqe *commands, uint32_t n)
+{
+	uint32_t overtaken = 0;
+	uint64_t later = 0;
+
+	static_assert(NDSH_MOVER_BATCH <= 32, "a bit each");
+	for (uint32_t i = n; i-- > 0;) {
+		uint64_t end = commands[i].data + commands[i].bytes;
+		uint64_t first = UINT64_C(1) << commands[i].data / NDSH_MOVER_SLOT_BYTES % 64;
+		uint64_t last = UINT64_C(1) << (end - 1) / NDSH_MOVER_SLOT_BYTES % 64;
+
+		overtaken |= (uint32_t)((later & (first | last)) != 0) << i;
+		later |= first | last;
+	}
+	return overtaken;
+}
+
 /* The bytes of b lie right behind those of a. */
 static bool
 are_adjacent(const struct ndsh_cqe *a, const struct ndsh_cqe *b)
@@ -93,7 +116,8 @@ are_adjacent(const struct ndsh_cqe *a, const struct ndsh_cqe *b)
 /*
  * Where the bytes of a command are during the call. The kernel pins the page of each remote piece,
  * which is dear beside few bytes. So small pieces of the staging that would each be a remote piece
- * are one: they are copied together, before the call or behind it.
+ * are one: they are copied together, before the call or behind it. What a later command overtakes
+ * is not copied behind it.
  */
 static uint8_t *
 staged_at(struct nd_copier *c, const struct ndsh_mover *m, const struct ndsh_cqe *commands,
@@ -129,13 +153,15 @@ copy_by_call(struct nd_copier *c, const struct ndsh_mover *m, const struct ndsh_
 	uint32_t nmemory = 0, nstaging = 0, done;
 	bool in = commands->op == NDSH_MOVE_IN;
 	uint8_t *at[NDSH_MOVER_BATCH];
+	uint32_t in_place = in ? 0 : commands_overtaken(commands, n);
 	ssize_t bytes;
 
 	c->npacked = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct iovec *before = nstaging > 0 ? &staging[nstaging - 1] : NULL;
 
-		at[i] = staged_at(c, m, commands, i, n);
+		at[i] = in_place >> i & 1 ? m->staging + commands[i].data
+					  : staged_at(c, m, commands, i, n);
 		nmemory += parts_of(&commands[i], &memory[nmemory]);
 		if (before != NULL && (uint8_t *)before->iov_base + before->iov_len == at[i])
 			before->iov_len += commands[i].bytes;

@@ -137,6 +137,45 @@ some_fail(bool by_pipe, uint32_t pages, bool readable, bool small)
 			bytes_of(i, small)));
 }
 
+/*
+ * Commands are carried out in their order: of those to one place in the staging the last one's
+ * bytes are there at the end, and of the longer one before it the rest. Each is small, and copied
+ * with others, or large; none is adjacent to its neighbour.
+ */
+static void
+same_slot(uint32_t first, uint32_t second, uint32_t offset, bool by_pipe)
+{
+	const struct ndsh_cqe c[4] = {command(NDSH_MOVE_OUT, 0, 64, 2 * PAGE),
+		command(NDSH_MOVE_OUT, PAGE, first, 4 * PAGE),
+		command(NDSH_MOVE_OUT, 2 * PAGE, 64, 6 * PAGE),
+		command(NDSH_MOVE_OUT, 3 * PAGE, second, 4 * PAGE + offset)};
+	const uint8_t *at = staging + 4 * PAGE;
+
+	for (uint32_t i = 0; i < 4; i++)
+		memset(memory + i * PAGE, 10 + (int)i, PAGE);
+	memset(staging, 2, sizeof(staging));
+	cr_assert_eq(run(c, 4, by_pipe), 0);
+	cr_assert(all_are(staging + 2 * PAGE, 10, 64));
+	cr_assert(all_are(staging + 6 * PAGE, 12, 64));
+	cr_assert(all_are(at + offset, 13, second), "%u, then %u at %u", first, second, offset);
+	cr_assert(all_are(at, 11, first < offset ? first : offset));
+	if (first > offset + second)
+		cr_assert(all_are(at + offset + second, 11, first - offset - second));
+}
+
+Test(copier, a_slot_that_is_given_to_another)
+{
+	static const uint32_t sizes[] = {1, 64, ND_COPIER_PACKED, ND_COPIER_PACKED + 1, PAGE};
+
+	for (unsigned k = 0; k < 50; k++) {
+		uint32_t first = sizes[k / 2 % 5], second = sizes[k / 10];
+
+		same_slot(first, second, 0, k % 2);
+		if (first > 8 && second < PAGE)
+			same_slot(first, second, 8, k % 2);
+	}
+}
+
 static const uint32_t patterns[] = {1, 0x80000000, 0x6b310d5a, 0xffffffff};
 
 Test(copier, memory_that_has_gone)
