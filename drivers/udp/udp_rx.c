@@ -49,11 +49,12 @@ room_of(const struct udp_slot *s)
 }
 
 /* A piece of a few bytes costs the kernel several times what its copy costs here: segments of no
- * more come together. */
+ * more come together. A stranger's may be longer than any frame: no buffer takes more than it has
+ * room for. */
 static void
 slot_point(const struct udp_port *u, struct udp_slot *s, struct msghdr *h)
 {
-	const uint32_t each = s->buffers == 1 ? room_of(s) : u->run_bytes;
+	const uint32_t each = s->buffers == 1 ? room_of(s) : RTE_MIN(u->run_bytes, room_of(s));
 	uint32_t pieces = 0;
 
 	s->together = s->buffers != 1 && each <= UDP_COPY_BYTES;

@@ -379,6 +379,42 @@ Test(udp, strangers_disturb_nobody)
 	cr_expect_eq(rte_mempool_avail_count(pool), FRAMES, "a buffer is lost");
 }
 
+/* Buffers lie one behind the other, and each begins with its struct rte_mbuf. */
+static void
+judge_buffer(struct rte_mempool *mp, void *arg, void *object, unsigned i)
+{
+	const struct rte_mbuf *m = object;
+
+	(void)arg;
+	cr_assert(m->buf_addr == m + 1 && m->pool == mp, "buffer %u was written over", i);
+}
+
+/* Two of its runs, the second of which is expected to be as the first was. */
+static void
+send_runs_of(int fd, int segment, size_t bytes)
+{
+	cr_assert_eq(setsockopt(fd, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment)), 0);
+	for (int i = 0; i < 2; i++) {
+		cr_assert(send_nonsense(fd, bytes));
+		rte_mempool_obj_iter(pool, judge_buffer, NULL);
+	}
+}
+
+/* A stranger's segments are as long as loopback, or jumbo frames, carry them. */
+Test(udp, no_segment_is_longer_than_its_buffer)
+{
+	const int room = 2048 - (int)UDP_PAYLOAD_AT;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	send_runs_of(fd, room, 3 * (size_t)room);
+	send_runs_of(fd, room + 1, 3 * (size_t)room);
+	send_runs_of(fd, 8192, 60000);
+	send_runs_of(fd, 30000, 60000);
+	close(fd);
+	exchange(2 * BURST, as_messages);
+	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong, 6);
+}
+
 static void
 count_without_checksum(bool required)
 {
