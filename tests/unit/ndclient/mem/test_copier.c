@@ -101,6 +101,40 @@ Test(copier, every_length_by_pipe)
 	lengths(true);
 }
 
+/*
+ * A slot is given to another packet while commands for the one before it are under way: in their
+ * order, they leave it as if they had been run one by one. Of all lengths that a packet has, and in
+ * one piece or two.
+ */
+static void
+one_slot(uint32_t first, uint32_t second, uint32_t pieces, bool by_pipe)
+{
+	const uint32_t each = second / pieces, between = N / 2 * PAGE, slot = PAGE + 8;
+	struct ndsh_cqe out[4];
+	uint32_t n = 0;
+
+	memset(memory + between, 5, 2 * PAGE);
+	out[n++] = command(NDSH_MOVE_OUT, 0, first, slot);
+	out[n++] = command(NDSH_MOVE_OUT, PAGE, 8, 8 * PAGE);
+	for (uint32_t i = 0; i < pieces; i++)
+		out[n++] = command(NDSH_MOVE_OUT, between + i * each, each, slot + i * each);
+	memset(staging, 2, sizeof(staging));
+	cr_assert_eq(run(out, n, by_pipe), 0);
+	cr_assert(all_are(staging, 2, slot));
+	cr_assert(all_are(staging + slot, 5, pieces * each), "%u and %u", first, second);
+	if (first > pieces * each)
+		cr_assert(all_are(staging + slot + pieces * each, 1, first - pieces * each));
+	cr_assert(all_are(staging + 8 * PAGE, 1, 8));
+}
+
+Test(copier, a_slot_that_is_used_again)
+{
+	static const uint32_t bytes[] = {2, 8, 1000, ND_COPIER_PACKED, ND_COPIER_PACKED + 8, 4088};
+
+	for (unsigned k = 0; k < 6 * 6 * 4; k++)
+		one_slot(bytes[k / 24], bytes[k / 4 % 6], 1 + k / 2 % 2, k % 2);
+}
+
 /* What is moved with others, and what is moved by itself, in turns; or all of it by itself. */
 static uint32_t
 bytes_of(uint32_t i, bool small)
