@@ -42,12 +42,15 @@ uc_load(struct roce_shard *s, struct roce_qp *qp)
 	return w;
 }
 
-/* The request in flight, or the next one, which begins in RTS alone; NULL: none now. */
+/* The request in flight, or the next one; NULL: none now. One of which nothing has left begins in
+ * RTS alone, also if it is here already, and its first packet was asked of a mover (W-REQ-12). */
 static struct roce_wqe *
 uc_next(struct roce_shard *s, struct roce_qp *qp)
 {
-	if (qp->wq_head != NULL)
-		return qp->wq_head;
+	struct roce_wqe *w = qp->wq_head;
+
+	if (w != NULL && (qp->state == ROCE_QPS_UC_RTS || (w->bits & ROCE_WQB_ISSUED)))
+		return w;
 	if (qp->state == ROCE_QPS_UC_RTS)
 		return uc_load(s, qp);
 	qp->tx_bits |= ROCE_TXB_BLOCKED;

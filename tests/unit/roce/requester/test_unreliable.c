@@ -230,6 +230,32 @@ Test(uc_requester, W_REQ_12_sqd)
 	pair_free(p);
 }
 
+/* checks W-REQ-12[4]: a message of which nothing has left does not begin in SQD, though its first
+ * packet has been asked of a mover. */
+Test(uc_requester, W_REQ_12_sqd_while_moved_memory_is_fetched)
+{
+	struct seen s;
+	struct pair *p = begin(&s, (struct pair_opts){.moved = true});
+	struct ndsh_sge from = pair_moved_sge(p, 0, 0, 3 * MTU);
+
+	pair_recv(p, 1, 0, 1, FROM, 3 * MTU);
+	pair_post(p, 0, 0,
+		&(struct ndsh_swr){.context = 10, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)}, &from,
+		NULL);
+	pair_turn(p, 0);
+	cr_assert(eq(u32, s.n, 0));
+	cr_assert(eq(int, to(p, ROCE_QPS_UC_SQD), ROCE_MODIFY_OK));
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert(ne(u32, p->side[0].events & 1u << ROCE_EV_SQ_DRAINED, 0));
+	cr_assert(eq(u32, s.n, 0), "it is told to be drained, and sends");
+	pair_expect_none(p, 0);
+	cr_assert(eq(int, to(p, ROCE_QPS_UC_RTS), ROCE_MODIFY_OK));
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 10, NDSH_WC_SUCCESS);
+	cr_assert(eq(u32, pair_expect(p, 1, 1, NDSH_WC_SUCCESS).bytes, 3 * MTU));
+	pair_free(p);
+}
+
 /* Its end in the middle of a message: by ERR, by RESET and a new life, by destruction. */
 Test(uc_requester, ends_in_the_middle_of_a_message)
 {
