@@ -249,20 +249,63 @@ is_full(int err)
 	return err == EAGAIN || err == EWOULDBLOCK || err == ENOBUFS || err == EINTR;
 }
 
-/* False: runs are not possible, though the kernel knows them: checksums are not left to the device,
- * or something on the way has no place for them. Then single packets may be. */
-static bool
-run_fails(struct udp_port *u, const struct run *r, int err)
+/* How far a burst has come. */
+struct progress {
+	uint32_t runs, frames; /* that are done with, sent or not */
+	bool full;	       /* the kernel takes no more for now */
+};
+
+static void
+run_refused(struct udp_port *u, const struct run *r, int err)
 {
-	if (r->n > 1 && (err == EINVAL || err == EIO)) {
-		u->segments = false;
-		return false;
-	}
 	if (err == EMSGSIZE)
 		u->count.tx_too_large += r->n;
 	else
 		u->count.tx_refused += r->n;
+}
+
+/* The first frame of a run, without the others. What makes it a run is told last (run_make()). */
+static bool
+first_send(struct udp_port *u, const struct run *r, const struct msghdr *run)
+{
+	struct iovec first = {run->msg_iov->iov_base, payload_bytes(r, 0)};
+	struct msghdr h = *run;
+
+	h.msg_iov = &first;
+	h.msg_iovlen = 1;
+	h.msg_controllen -= CMSG_SPACE(sizeof(uint16_t));
+	u->count.tx_calls++;
+	if (sendmsg(r->fd, &h, MSG_DONTWAIT) < 0)
+		return false;
+	u->count.tx_packets++;
+	u->count.tx_bytes += first.iov_len;
 	return true;
+}
+
+/*
+ * With these errors the kernel says that runs are not possible, though it knows them: checksums are
+ * not left to the device, or something on the way has no place for them. But it has them for other
+ * reasons, too, as for an address that is no longer there, and a client can see to some. So the
+ * first frame is sent alone: if that is refused as well, nothing is known about runs.
+ */
+static void
+run_fails(struct udp_port *u, const struct run *r, const struct msghdr *h, int err,
+	struct progress *p)
+{
+	if (r->n > 1 && (err == EINVAL || err == EIO)) {
+		if (first_send(u, r, h)) {
+			u->segments = false;
+			p->frames++;
+			return;
+		}
+		if (is_full(errno)) {
+			p->full = true;
+			return;
+		}
+	}
+	run_refused(u, r, err);
+	p->frames += r->n;
+	p->runs++;
 }
 
 /*
@@ -276,13 +319,29 @@ may_be_of_others(const struct run *r, uint32_t *times)
 	return r->hears && ++*times < OTHERS_MAX;
 }
 
-/* So many of the runs are done with, sent or not; *full: the kernel takes no more for now. */
-static uint32_t
-runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n, bool *full)
+/* Of one call: so many were sent. */
+static void
+runs_sent(struct udp_port *u, const struct run *r, const struct mmsghdr *h, uint32_t n,
+	struct progress *p)
 {
-	uint32_t at = 0, others = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		u->count.tx_packets += r[i].n;
+		u->count.tx_bytes += h[i].msg_len;
+		p->frames += r[i].n;
+	}
+	p->runs += n;
+}
 
-	while (at < n && !*full) {
+/* Until the kernel is full, or knows of no runs any more: what is left are to be others then. */
+static struct progress
+runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n)
+{
+	const bool segments = u->segments;
+	struct progress p = {0};
+	uint32_t others = 0;
+
+	while (p.runs < n && !p.full && u->segments == segments) {
+		const uint32_t at = p.runs;
 		uint32_t same = 1;
 		int sent;
 
@@ -290,23 +349,17 @@ runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n
 			same++;
 		u->count.tx_calls++;
 		sent = sendmmsg(r[at].fd, h + at, same, MSG_DONTWAIT);
-		for (int i = 0; i < sent; i++) {
-			u->count.tx_packets += r[at + i].n;
-			u->count.tx_bytes += h[at + i].msg_len;
-		}
 		if (sent > 0)
-			at += (uint32_t)sent;
+			runs_sent(u, r + at, h + at, (uint32_t)sent, &p);
 		else if (is_full(errno))
-			*full = true;
+			p.full = true;
 		else if (may_be_of_others(&r[at], &others))
 			continue;
-		else if (run_fails(u, &r[at], errno))
-			at++;
 		else
-			break;
+			run_fails(u, &r[at], &h[at].msg_hdr, errno, &p);
 		others = 0;
 	}
-	return at;
+	return p;
 }
 
 /* Of frames that are all RoCEv2. */
@@ -316,14 +369,14 @@ frames_send(struct udp_port *u, struct rte_mbuf **m, uint32_t n, bool *full)
 	struct mmsghdr h[UDP_FRAMES_MAX];
 	struct iovec iov[2 * UDP_FRAMES_MAX];
 	struct run r[UDP_FRAMES_MAX];
-	uint32_t runs = runs_make(u, m, n, r, iov, h), done = runs_send(u, r, h, runs, full), k = 0;
+	const uint32_t runs = runs_make(u, m, n, r, iov, h);
+	const struct progress p = runs_send(u, r, h, runs);
 
-	for (uint32_t i = 0; i < done; i++)
-		k += r[i].n;
-	for (uint32_t i = done; i < runs; i++)
+	for (uint32_t i = p.runs; i < runs; i++)
 		run_mend(u, &r[i]); /* they are not gone: as they were */
-	rte_pktmbuf_free_bulk(m, k);
-	return k;
+	rte_pktmbuf_free_bulk(m, p.frames);
+	*full = p.full;
+	return p.frames;
 }
 
 uint16_t

@@ -31,6 +31,23 @@ static struct roce_path path = {.ttl = 64, .udp_sport = 0xc123};
 /* Once nothing, then one send: so it is behind a full queue, which loopback never has. */
 static bool takes_little;
 
+/* Messages to this address, if it is not 0, or all that are runs. */
+static struct {
+	in_addr_t to;
+	bool runs;
+	int err;
+} refused;
+
+static bool
+is_refused(const struct msghdr *h)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c != NULL; c = CMSG_NXTHDR((void *)h, c))
+		if (refused.runs && c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_SEGMENT)
+			return true;
+	return refused.to != 0 &&
+	       ((const struct sockaddr_in *)h->msg_name)->sin_addr.s_addr == refused.to;
+}
+
 int
 sendmmsg(int fd, struct mmsghdr *m, unsigned n, int flags)
 {
@@ -40,7 +57,25 @@ sendmmsg(int fd, struct mmsghdr *m, unsigned n, int flags)
 		errno = EAGAIN;
 		return -1;
 	}
+	for (unsigned i = 0; i < n; i++)
+		if (is_refused(&m[i].msg_hdr)) {
+			errno = refused.err;
+			if (i == 0)
+				return -1;
+			n = i;
+		}
 	return (int)syscall(SYS_sendmmsg, fd, m, takes_little ? 1 : n, flags);
+}
+
+/* Criterion has messages of its own, which have no address. */
+ssize_t
+sendmsg(int fd, const struct msghdr *h, int flags)
+{
+	if (h->msg_name != NULL && (takes_little || is_refused(h))) {
+		errno = takes_little ? EAGAIN : refused.err;
+		return -1;
+	}
+	return syscall(SYS_sendmsg, fd, h, flags);
 }
 
 static void
@@ -324,6 +359,66 @@ Test(udp, a_sender_that_has_to_wait)
 	exchange(ROUNDS * BURST, as_messages);
 	cr_expect_gt(udp_of(&from)->count.tx_again, ROUNDS);
 	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong, 0);
+}
+
+static const int errors[] = {EINVAL, EIO};
+
+/*
+ * The kernel refuses to send from an address that is none of this machine's any more, or from one
+ * of loopback to elsewhere, with the error that it has where runs are not possible. That is the
+ * fault of these frames alone, which are gone; others leave in runs as before.
+ */
+Test(udp, what_is_refused_alone_says_nothing_about_runs)
+{
+	const struct roce_gid right = path.dgid;
+	struct rte_mbuf *m[BURST];
+
+	for (unsigned k = 0; k < 2; k++) {
+		path.dgid.raw[15] = 3;
+		memcpy(&refused.to, path.dgid.raw + 12, 4);
+		refused.err = errors[k];
+		for (uint32_t i = 0; i < BURST; i++)
+			m[i] = new_frame(i, i < BURST / 2 ? 1024 : 8);
+		cr_assert_eq(port_tx_burst(&from, m, BURST), BURST);
+		cr_expect_eq(udp_of(&from)->count.tx_refused, (k + 1) * BURST);
+		path.dgid = right;
+		udp_of(&from)->count.tx_calls = 0;
+		exchange(ROUNDS * BURST, all_alike);
+		cr_expect_lt(udp_of(&from)->count.tx_calls, ROUNDS * BURST / 4);
+	}
+}
+
+/* The same errors for runs alone: each packet goes by itself from then on, and none is lost,
+ * whether they were copied for the run or not. */
+Test(udp, runs_that_are_not_possible)
+{
+	for (unsigned k = 0; k < 4; k++) {
+		refused.runs = true;
+		refused.err = errors[k % 2];
+		udp_of(&from)->segments = true;
+		exchange(2 * BURST, k / 2 == 0 ? as_messages : all_small);
+		cr_expect_not(udp_of(&from)->segments);
+		cr_expect_eq(udp_of(&from)->count.tx_refused, 0);
+		cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong, 0);
+	}
+}
+
+/* The queue is full when it is tried without a run: later it is a run again. */
+Test(udp, a_run_that_has_to_wait)
+{
+	struct rte_mbuf *m[2];
+
+	refused.runs = true;
+	refused.err = EINVAL;
+	for (unsigned k = 0; k < 2; k++)
+		m[k] = new_frame(k, 8);
+	takes_little = true;
+	for (unsigned k = 0; k < 4; k++)
+		cr_assert_eq(port_tx_burst(&from, m, 2), 0);
+	cr_assert(udp_of(&from)->segments);
+	refused.runs = takes_little = false;
+	cr_assert_eq(port_tx_burst(&from, m, 2), 2);
+	cr_assert_eq(take_frames(0, 2, all_small), 2);
 }
 
 /* It is no packet, and no frame comes of it. False: the kernel refuses to send it. */
