@@ -70,6 +70,7 @@ struct udp_port {
 	uint32_t locals;
 	int sender[2][UDP_SENDERS + 1]; /* [v6] */
 	uint16_t sender_port[2][UDP_SENDERS + 1];
+	uint32_t full_ms[2][UDP_SENDERS + 1]; /* since when one is full; 0: it is not */
 	struct roce_ipid *ipid;
 	struct roce_ipid_peers peers;
 	uint32_t now_ms; /* when what is being received came */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_ether.h>
 #include <rte_ip.h>
@@ -13,7 +14,8 @@
 
 #include "udp/udp_run.h"
 
-#define OTHERS_MAX 8u /* errors in a row that may be about what was sent before */
+#define OTHERS_MAX 8u  /* errors in a row that may be about what was sent before */
+#define STUCK_MS   40u /* a socket that is full for longer, and takes nothing, is stuck */
 
 /* One send. */
 struct run {
@@ -21,9 +23,10 @@ struct run {
 	uint32_t n;
 	bool v6;
 	int fd;
-	uint16_t port; /* fd's */
-	bool hears;    /* by fd the network's errors are heard, too */
-	bool shared;   /* it is one frame, which others read as it is; icrc is for the wire */
+	uint16_t port;	   /* fd's */
+	uint32_t *full_ms; /* since when it is full; 0: it is not */
+	bool hears;	   /* by fd the network's errors are heard, too */
+	bool shared;	   /* it is one frame, which others read as it is; icrc is for the wire */
 	uint8_t icrc[ROCE_ICRC_BYTES];
 	uint8_t *copy; /* the payloads, one behind the other; NULL: each is sent from its frame */
 	union {
@@ -197,8 +200,7 @@ run_point(const struct udp_port *u, struct run *r, uint8_t *copies, struct iovec
 
 /* Returns how many of iov it takes. */
 static uint32_t
-run_make(const struct udp_port *u, struct run *r, uint8_t *copies, struct iovec *iov,
-	struct msghdr *h)
+run_make(struct udp_port *u, struct run *r, uint8_t *copies, struct iovec *iov, struct msghdr *h)
 {
 	const uint8_t *ip = udp_frame_ip(r->m[0]);
 	const uint32_t sender = udp_frame_sender(r->m[0]);
@@ -206,6 +208,7 @@ run_make(const struct udp_port *u, struct run *r, uint8_t *copies, struct iovec 
 
 	r->fd = u->sender[r->v6][sender];
 	r->port = u->sender_port[r->v6][sender];
+	r->full_ms = &u->full_ms[r->v6][sender];
 	r->hears = sender == UDP_MAD_SENDER;
 	pieces = run_point(u, r, copies, iov);
 	*h = (struct msghdr){.msg_name = &r->to,
@@ -264,6 +267,37 @@ run_refused(struct udp_port *u, const struct run *r, int err)
 		u->count.tx_refused += r->n;
 }
 
+/* Some clock's, which is never 0. */
+static uint32_t
+coarse_ms(void)
+{
+	struct timespec t = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000) | 1;
+}
+
+/*
+ * The socket is full, so all that the port has to send waits, whoever it is for. But not for long:
+ * what stations that nobody has ever seen are sent is kept for them by the kernel for 3 s, and may
+ * fill a socket. Then what is for that socket is lost, and nothing waits for it.
+ */
+static void
+run_waits(struct udp_port *u, const struct run *r, struct progress *p)
+{
+	const uint32_t now_ms = coarse_ms();
+
+	if (*r->full_ms == 0)
+		*r->full_ms = now_ms;
+	if (now_ms - *r->full_ms < STUCK_MS) {
+		p->full = true;
+		return;
+	}
+	u->count.tx_refused += r->n;
+	p->frames += r->n;
+	p->runs++;
+}
+
 /* The first frame of a run, without the others. What makes it a run is told last (run_make()). */
 static bool
 first_send(struct udp_port *u, const struct run *r, const struct msghdr *run)
@@ -277,6 +311,7 @@ first_send(struct udp_port *u, const struct run *r, const struct msghdr *run)
 	u->count.tx_calls++;
 	if (sendmsg(r->fd, &h, MSG_DONTWAIT) < 0)
 		return false;
+	*r->full_ms = 0;
 	u->count.tx_packets++;
 	u->count.tx_bytes += first.iov_len;
 	return true;
@@ -299,7 +334,7 @@ run_fails(struct udp_port *u, const struct run *r, const struct msghdr *h, int e
 			return;
 		}
 		if (is_full(errno)) {
-			p->full = true;
+			run_waits(u, r, p);
 			return;
 		}
 	}
@@ -329,6 +364,7 @@ runs_sent(struct udp_port *u, const struct run *r, const struct mmsghdr *h, uint
 		u->count.tx_bytes += h[i].msg_len;
 		p->frames += r[i].n;
 	}
+	*r->full_ms = 0;
 	p->runs += n;
 }
 
@@ -352,7 +388,7 @@ runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n
 		if (sent > 0)
 			runs_sent(u, r + at, h + at, (uint32_t)sent, &p);
 		else if (is_full(errno))
-			p.full = true;
+			run_waits(u, &r[at], &p);
 		else if (may_be_of_others(&r[at], &others))
 			continue;
 		else

@@ -421,6 +421,32 @@ Test(udp, a_run_that_has_to_wait)
 	cr_assert_eq(take_frames(0, 2, all_small), 2);
 }
 
+/* What is for a socket that takes nothing waits for some time, and all others with it; then it is
+ * lost, and they are not held up. When the socket takes something again, so does it wait again. */
+Test(udp, nobody_waits_for_long_for_a_socket_that_is_full)
+{
+	const struct roce_gid right = path.dgid;
+	struct rte_mbuf *m[3];
+
+	refused.err = EAGAIN;
+	for (unsigned k = 0; k < 2; k++) {
+		path.dgid.raw[15] = 3;
+		memcpy(&refused.to, path.dgid.raw + 12, 4);
+		m[0] = new_frame(0, 8);
+		m[1] = new_frame(1, 8);
+		path.dgid = right;
+		path.udp_sport++; /* another socket */
+		m[2] = new_frame(2, 8);
+		cr_assert_eq(port_tx_burst(&from, m, 3), 0);
+		usleep(100000);
+		cr_assert_eq(port_tx_burst(&from, m, 3), 3);
+		cr_expect_eq(udp_of(&from)->count.tx_refused, 2 * (k + 1));
+		cr_assert_eq(take_frames(2, 3, all_small), 3);
+		path.udp_sport--;
+		exchange(1, all_small);
+	}
+}
+
 /* It is no packet, and no frame comes of it. False: the kernel refuses to send it. */
 static bool
 send_nonsense(int fd, size_t bytes)
