@@ -235,7 +235,7 @@ def refused(build, folder, addresses, why, **more):
         raise Failure(f"it does not say {why!r}\n{daemon.process.text}")
 
 
-UDP_NO_CHECK6_TX, SO_NO_CHECK = 101, 11
+UDP_NO_CHECK6_TX, SO_NO_CHECK, UDP_SEGMENT = 101, 11, 103
 
 
 def send_short(address, times, checked):
@@ -264,6 +264,20 @@ def checksum_required(build, folder, networked):
         came, dropped = 3 * len(link.b.addresses), 5 * len(link.b.addresses)
         if (counters.get("rx_not_roce"), counters.get("rx_kernel_drops")) != (came, dropped):
             raise Failure(f"{came} short datagrams were to come, {dropped} to be dropped: {counters}")
+
+
+def long_segments(build, folder):
+    """Any user may send runs whose segments are longer than any frame. No buffer takes more than it has room for,
+    and what peers send arrives."""
+    with Udp(build, folder, False) as link, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        for each in (8, 1024, 8128, 8129, 20000, 30000):
+            s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, each)
+            for _ in range(20):
+                s.sendto(b"not RoCE" * (min(60000, 64 * each) // 8), (link.b.addresses[0], 4791))
+            perf(link, "-t", "write", "--size", "64K", "-n", 20)
+        counters = port_counters(link.b)
+        if not counters.get("rx_not_roce"):
+            raise Failure(f"nothing came of the stranger's: {counters}")
 
 
 def taken(build, folder):
@@ -353,6 +367,7 @@ def one_word(build, folder, networked):
 
 def lone_cases(build, networked):
     yield "udp taken", lambda: port_cases.in_folder(lambda folder: taken(build, folder))
+    yield "udp long segments", lambda: port_cases.in_folder(lambda folder: long_segments(build, folder))
     yield "udp checksum required", lambda: port_cases.in_folder(
         lambda folder: checksum_required(build, folder, networked))
     yield "udp address of others", lambda: port_cases.in_folder(
