@@ -4,7 +4,7 @@ stands the bound, which is what the limits of the same rounds would let the figu
 
 import collections
 
-from figures import deep, port_figure, ratio, summary, udp_limit
+from figures import beyond, deep, port_figure, ratio, summary, udp_limit
 
 # at_most: the figure must not exceed the bar; else not fall below it. of: what 1 stands for, or "".
 Bar = collections.namedtuple("Bar", "name find at_most bar unit of")
@@ -27,6 +27,13 @@ def _share(ours, limit, inverse=False, bounded=True):
         a, b = f.of(ours), f.of(limit)
         share = ratio(b, a) if inverse else ratio(a, b)
         return share, f.summary(limit), summary([1]) if share and bounded else None
+    return find
+
+
+def _beyond(ours, other):
+    """What a figure has more than another one, which is no limit of it."""
+    def find(f):
+        return beyond(f.of(ours), f.of(other)), f.summary(other), None
     return find
 
 
@@ -78,6 +85,10 @@ def _bars():
             what = f"{operation} {size}"
             yield Bar(f"verbs: {size} {operation} by perftest",
                       _share(f"verbs/{what}", f"ours/{what}", bounded=False), False, 0.9, "", "ndperf, GB/s")
+    for operation in ("write", "send"):
+        what = f"{operation} 8 B latency"
+        yield Bar(f"verbs: 8 B {operation} one way by perftest, beyond ndperf's",
+                  _beyond(f"verbs/{what}", f"ours/{what}"), True, 0.3, "us", "ndperf, us")
     yield Bar("verbs: 64 KiB put by UCX", _beside(["verbs/ucx put 64 KiB"], _ucx("64 KiB"), "limits/composed"), False, 2, "",
               "UCX over TCP, GB/s")
     yield Bar("verbs: 8 B put by UCX", _beside(["verbs/ucx put 8 B rate"], _ucx("8 B rate"), "testpmd/64 B tx to rx"), False,

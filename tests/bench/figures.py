@@ -91,6 +91,11 @@ class Figures:
         return figures
 
 
+def beyond(ours, theirs):
+    """Summary of how much more one {round: value} is than another, in the rounds that have both."""
+    return summary(ours[rnd] - theirs[rnd] for rnd in sorted(ours.keys() & theirs.keys()))
+
+
 def ratio(ours, theirs):
     """Summary of {round: value} over another, in the rounds that have both."""
     return summary(ours[rnd] / theirs[rnd] for rnd in sorted(ours.keys() & theirs.keys()))

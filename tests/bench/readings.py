@@ -65,6 +65,11 @@ def perftest(text, size):
     return float(_find(rf"(?m)^\s*{size}\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", text, "perftest")) * 1e9 / 8
 
 
+def perftest_latency(text, size):
+    """Typical microseconds one way, of a row of that size."""
+    return float(_find(rf"(?m)^\s*{size}\s+\d+\s+[\d.]+\s+[\d.]+\s+([\d.]+)(?:\s+[\d.]+){{4}}\s*$", text, "perftest"))
+
+
 def ucx(text):
     """(median latency in us, bytes a second, messages a second) of the whole run, of `-f -v`."""
     row = _find(r"(?m)^\s*\d+,([\d.]+),[\d.]+,[\d.]+,[\d.]+,([\d.]+),[\d.]+,([\d.]+)\s*$", text, "ucx_perftest")

@@ -29,6 +29,8 @@ class Programs(Ends):
                 yield f"verbs/{operation} {size}", lambda o=operation, s=size, n=number: self.perftest(o, s, n)
             yield f"verbs/ucx put {size}", lambda s=size, n=number: self.ucx_stream(s, n)
         yield "verbs/ucx put 8 B rate", self.ucx_rate
+        for operation in ("write", "send"):
+            yield f"verbs/{operation} 8 B latency", lambda o=operation: self.latency(o)
 
     def under(self, role, *command):
         number = ("server", "client").index(role)
@@ -54,6 +56,10 @@ class Programs(Ends):
         count = (1 << (27 if self.place.quick else 31)) // number
         told = self.pair(f"ib_{operation}_bw", PORT, "-d", "ndd0", "-s", str(number), "-n", str(count), "--report_gbits")
         return {f"verbs/{operation} {size}": (readings.perftest(told, number) / 1e9, "GB/s")}
+
+    def latency(self, operation):
+        told = self.pair(f"ib_{operation}_lat", PORT, "-d", "ndd0", "-s", "8", "-n", "2000" if self.place.quick else "50000")
+        return {f"verbs/{operation} 8 B latency": (readings.perftest_latency(told, 8), "us")}
 
     def ucx(self, number, count):
         if self.place.quick:
