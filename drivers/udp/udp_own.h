@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include <rte_mbuf.h>
 
@@ -140,6 +141,16 @@ struct udp_origin {
 };
 bool udp_frame_make(struct udp_port *u, const struct port *p, struct rte_mbuf *m,
 	const struct udp_origin *o, uint32_t bytes);
+
+/* To some milliseconds, without a system call. */
+static inline uint32_t
+udp_coarse_ms(void)
+{
+	struct timespec t = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+}
 
 /* ---- udp_rx.c ---- */
 

@@ -8,7 +8,6 @@
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <rte_ip.h>
 
@@ -268,16 +267,6 @@ slot_heard(struct udp_port *u, const struct port *p, struct udp_socket *s, struc
 
 /* ---- sockets ---- */
 
-/* To some milliseconds, without a system call. */
-static uint32_t
-coarse_ms(void)
-{
-	struct timespec t = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
-}
-
 static int
 socket_receive(struct udp_port *u, const struct port *p, struct udp_socket *s)
 {
@@ -291,7 +280,7 @@ socket_receive(struct udp_port *u, const struct port *p, struct udp_socket *s)
 		slot_point(u, &slot[n], &m[n].msg_hdr);
 	got = n == 0 ? 0 : recvmmsg(s->fd, m, n, MSG_DONTWAIT, NULL);
 	if (got > 0)
-		u->now_ms = coarse_ms();
+		u->now_ms = udp_coarse_ms();
 	for (int i = 0; i < got; i++)
 		slot_heard(u, p, s, &slot[i], &m[i]);
 	return got;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <string.h>
-#include <time.h>
 
 #include <rte_ether.h>
 #include <rte_ip.h>
@@ -258,23 +257,16 @@ struct progress {
 	bool full;	       /* the kernel takes no more for now */
 };
 
+/* It is lost. */
 static void
-run_refused(struct udp_port *u, const struct run *r, int err)
+run_refused(struct udp_port *u, const struct run *r, int err, struct progress *p)
 {
 	if (err == EMSGSIZE)
 		u->count.tx_too_large += r->n;
 	else
 		u->count.tx_refused += r->n;
-}
-
-/* Some clock's, which is never 0. */
-static uint32_t
-coarse_ms(void)
-{
-	struct timespec t = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000) | 1;
+	p->frames += r->n;
+	p->runs++;
 }
 
 /*
@@ -285,17 +277,14 @@ coarse_ms(void)
 static void
 run_waits(struct udp_port *u, const struct run *r, struct progress *p)
 {
-	const uint32_t now_ms = coarse_ms();
+	const uint32_t now_ms = udp_coarse_ms() | 1; /* 0 would be no time */
 
 	if (*r->full_ms == 0)
 		*r->full_ms = now_ms;
-	if (now_ms - *r->full_ms < STUCK_MS) {
+	if (now_ms - *r->full_ms < STUCK_MS)
 		p->full = true;
-		return;
-	}
-	u->count.tx_refused += r->n;
-	p->frames += r->n;
-	p->runs++;
+	else
+		run_refused(u, r, EAGAIN, p);
 }
 
 /* The first frame of a run, without the others. What makes it a run is told last (run_make()). */
@@ -338,9 +327,7 @@ run_fails(struct udp_port *u, const struct run *r, const struct msghdr *h, int e
 			return;
 		}
 	}
-	run_refused(u, r, err);
-	p->frames += r->n;
-	p->runs++;
+	run_refused(u, r, err, p);
 }
 
 /*
