@@ -101,40 +101,6 @@ Test(copier, every_length_by_pipe)
 	lengths(true);
 }
 
-/*
- * A slot is given to another packet while commands for the one before it are under way: in their
- * order, they leave it as if they had been run one by one. Of all lengths that a packet has, and in
- * one piece or two.
- */
-static void
-one_slot(uint32_t first, uint32_t second, uint32_t pieces, bool by_pipe)
-{
-	const uint32_t each = second / pieces, between = N / 2 * PAGE, slot = PAGE + 8;
-	struct ndsh_cqe out[4];
-	uint32_t n = 0;
-
-	memset(memory + between, 5, 2 * PAGE);
-	out[n++] = command(NDSH_MOVE_OUT, 0, first, slot);
-	out[n++] = command(NDSH_MOVE_OUT, PAGE, 8, 8 * PAGE);
-	for (uint32_t i = 0; i < pieces; i++)
-		out[n++] = command(NDSH_MOVE_OUT, between + i * each, each, slot + i * each);
-	memset(staging, 2, sizeof(staging));
-	cr_assert_eq(run(out, n, by_pipe), 0);
-	cr_assert(all_are(staging, 2, slot));
-	cr_assert(all_are(staging + slot, 5, pieces * each), "%u and %u", first, second);
-	if (first > pieces * each)
-		cr_assert(all_are(staging + slot + pieces * each, 1, first - pieces * each));
-	cr_assert(all_are(staging + 8 * PAGE, 1, 8));
-}
-
-Test(copier, a_slot_that_is_used_again)
-{
-	static const uint32_t bytes[] = {2, 8, 1000, ND_COPIER_PACKED, ND_COPIER_PACKED + 8, 4088};
-
-	for (unsigned k = 0; k < 6 * 6 * 4; k++)
-		one_slot(bytes[k / 24], bytes[k / 4 % 6], 1 + k / 2 % 2, k % 2);
-}
-
 /* What is moved with others, and what is moved by itself, in turns; or all of it by itself. */
 static uint32_t
 bytes_of(uint32_t i, bool small)
@@ -171,42 +137,66 @@ some_fail(bool by_pipe, uint32_t pages, bool readable, bool small)
 			bytes_of(i, small)));
 }
 
+/* Two packets for one slot: the first at its place, the second so far behind, in pieces. */
+struct slot_use {
+	uint32_t place, first, offset, second, pieces;
+};
+
+static bool
+fits_slot(const struct slot_use *u)
+{
+	return u->place + u->first <= PAGE && u->place + u->offset + u->second <= PAGE &&
+	       u->first > u->offset && u->second >= u->pieces;
+}
+
 /*
- * Commands are carried out in their order: of those to one place in the staging the last one's
- * bytes are there at the end, and of the longer one before it the rest. Each is small, and copied
- * with others, or large; none is adjacent to its neighbour.
+ * A slot is given to another packet while commands for the one before it are under way: in their
+ * order, they leave it as if they had been run one by one. Each piece is small, and copied with
+ * others, or large; small ones for other slots come before and between.
  */
 static void
-same_slot(uint32_t first, uint32_t second, uint32_t offset, bool by_pipe)
+one_slot(const struct slot_use *u, bool by_pipe)
 {
-	const struct ndsh_cqe c[4] = {command(NDSH_MOVE_OUT, 0, 64, 2 * PAGE),
-		command(NDSH_MOVE_OUT, PAGE, first, 4 * PAGE),
-		command(NDSH_MOVE_OUT, 2 * PAGE, 64, 6 * PAGE),
-		command(NDSH_MOVE_OUT, 3 * PAGE, second, 4 * PAGE + offset)};
-	const uint8_t *at = staging + 4 * PAGE;
+	const uint32_t each = u->second / u->pieces, end = u->offset + u->pieces * each;
+	const uint32_t slot = 4 * PAGE + u->place;
+	const uint8_t *at = staging + slot;
+	struct ndsh_cqe c[5] = {command(NDSH_MOVE_OUT, 0, 64, 2 * PAGE),
+		command(NDSH_MOVE_OUT, PAGE, u->first, slot),
+		command(NDSH_MOVE_OUT, 2 * PAGE, 64, 6 * PAGE)};
 
+	for (uint32_t i = 0; i < u->pieces; i++)
+		c[3 + i] = command(
+			NDSH_MOVE_OUT, 3 * PAGE + i * each, each, slot + u->offset + i * each);
 	for (uint32_t i = 0; i < 4; i++)
 		memset(memory + i * PAGE, 10 + (int)i, PAGE);
 	memset(staging, 2, sizeof(staging));
-	cr_assert_eq(run(c, 4, by_pipe), 0);
+	cr_assert_eq(run(c, 3 + u->pieces, by_pipe), 0);
+	cr_assert(all_are(staging, 2, 2 * PAGE));
 	cr_assert(all_are(staging + 2 * PAGE, 10, 64));
 	cr_assert(all_are(staging + 6 * PAGE, 12, 64));
-	cr_assert(all_are(at + offset, 13, second), "%u, then %u at %u", first, second, offset);
-	cr_assert(all_are(at, 11, first < offset ? first : offset));
-	if (first > offset + second)
-		cr_assert(all_are(at + offset + second, 11, first - offset - second));
+	cr_assert(all_are(staging + 2 * PAGE + 64, 2, slot - 2 * PAGE - 64));
+	cr_assert(all_are(at, 11, u->offset));
+	cr_assert(all_are(at + u->offset, 13, end - u->offset), "%u, then %u at %u in %u", u->first,
+		u->second, u->offset, u->pieces);
+	if (u->first > end)
+		cr_assert(all_are(at + end, 11, u->first - end));
 }
 
 Test(copier, a_slot_that_is_given_to_another)
 {
-	static const uint32_t sizes[] = {1, 64, ND_COPIER_PACKED, ND_COPIER_PACKED + 1, PAGE};
+	static const uint32_t sizes[] = {1, 2, 8, 64, 1000, ND_COPIER_PACKED, ND_COPIER_PACKED + 1,
+		ND_COPIER_PACKED + 8, 4088, PAGE};
+	enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-	for (unsigned k = 0; k < 50; k++) {
-		uint32_t first = sizes[k / 2 % 5], second = sizes[k / 10];
+	for (unsigned k = 0; k < 16 * SIZES * SIZES; k++) {
+		const struct slot_use u = {.place = k / 2 % 2 * 8,
+			.offset = k / 4 % 2 * 8,
+			.pieces = 1 + k / 8 % 2,
+			.first = sizes[k / 16 % SIZES],
+			.second = sizes[k / 16 / SIZES]};
 
-		same_slot(first, second, 0, k % 2);
-		if (first > 8 && second < PAGE)
-			same_slot(first, second, 8, k % 2);
+		if (fits_slot(&u))
+			one_slot(&u, k % 2);
 	}
 }
 
