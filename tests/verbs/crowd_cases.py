@@ -20,10 +20,11 @@ def processes(link):
 
 
 def queue_pairs(build, folder):
-    """10,000 of one process, where the configuration has room for them."""
+    """10,000 of one process, where the configuration has room for them. Without the view: beside CPUs that are busy,
+    Linux 6.18 has taken 22 s to end a process that is the last of its mount namespace (synchronize_rcu_expedited)."""
     limits = {"qps": 16380, "shard_qps": 16384, "memory_mb": 256}
     with Memif(build, folder, limits=limits) as link:
-        run(*under(link.a, build.verbtest, "queue_pairs"), timeout=100)
+        run(*under(link.a, "--no-view", build.verbtest, "queue_pairs"), timeout=100)
 
 
 def lone_cases(build, folder):

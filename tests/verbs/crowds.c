@@ -79,11 +79,8 @@ crowd_round(struct rig *r, struct ibv_qp **qp, uint32_t round)
 		for (uint32_t i = 0; i < BURST; i++) /* distant ones, which may share a doorbell */
 			crowd_write(r, qp[first / BURST + i * (QPS / BURST)],
 				first / BURST + i * (QPS / BURST), round);
-		for (uint32_t i = 0; i < BURST; i++) {
-			struct ibv_wc w = rig_wait(r);
-			fprintf(stderr, "%u %lu %d\n", first, w.wr_id, w.status);
-			WANT(w.status == IBV_WC_SUCCESS);
-		}
+		for (uint32_t i = 0; i < BURST; i++)
+			WANT(rig_wait(r).status == IBV_WC_SUCCESS);
 	}
 	for (uint32_t i = 0; i < QPS; i++) {
 		uint64_t value = value_of(i, round);
