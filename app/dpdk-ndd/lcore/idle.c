@@ -2,7 +2,7 @@
 /*
  * What an lcore does without work. Machines with two cores run two daemons and their clients on
  * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, wake fds), shorter than a
- * port may stay unpolled.
+ * port may stay unpolled; where yields are dear it sleeps at once (giving_way.h).
  */
 #include <errno.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 
 #define WAKES 16
 
-static unsigned
+static void
 take_wakes(struct ndd_shard *s, const struct epoll_event *ev, int n, uint64_t now_ns)
 {
 	for (int i = 0; i < n; i++) {
@@ -26,7 +26,6 @@ take_wakes(struct ndd_shard *s, const struct epoll_event *ev, int n, uint64_t no
 		else if (ev[i].data.ptr != s->plane) /* else a port, which the next turn polls */
 			ndd_lcore_promote(s, ev[i].data.ptr, now_ns);
 	}
-	return n > 0 ? (unsigned)n : 0;
 }
 
 /* Kernels before 5.11 know only milliseconds. */
@@ -51,15 +50,18 @@ has_unsent(const struct ndd_shard *s)
 	return false;
 }
 
-static uint64_t
-sleep_length(const struct ndd_shard *s, uint64_t now_ns)
+uint64_t
+ndd_lcore_sleep_ns(const struct ndd_shard *s, uint64_t now_ns)
 {
 	uint64_t deadline = roce_shard_next_deadline(s->engine);
-	uint64_t longest = has_unsent(s) ? NDD_SLEEP_MIN_NS : s->sleep_ns;
+	uint64_t longest = has_unsent(s) ? NDD_SLEEP_UNSENT_NS : s->longest_sleep_ns;
+	uint64_t ns = ndd_sleep_share_ns(now_ns - s->idle_since_ns);
 
 	if (deadline <= now_ns)
 		return 0;
-	return deadline - now_ns < longest ? deadline - now_ns : longest;
+	if (ns > longest)
+		ns = longest;
+	return deadline - now_ns < ns ? deadline - now_ns : ns;
 }
 
 static bool
@@ -74,7 +76,7 @@ static void
 sleep_once(struct ndd_shard *s, uint64_t now_ns)
 {
 	struct epoll_event ev[WAKES];
-	uint64_t ns = sleep_length(s, now_ns);
+	uint64_t ns = ndd_lcore_sleep_ns(s, now_ns);
 	int n;
 
 	if (ns == 0)
@@ -92,12 +94,18 @@ sleep_once(struct ndd_shard *s, uint64_t now_ns)
 	s->count.sleeps++;
 	n = wait_ns(s->epoll_fd, ev, ns);
 	ndd_wakeup_after_sleep(&s->wakeup);
-	if (take_wakes(s, ev, n, ndd_now_ns()) != 0)
-		s->sleep_ns = NDD_SLEEP_MIN_NS;
-	else if (s->sleep_ns < s->longest_sleep_ns)
-		s->sleep_ns *= 2;
-	if (s->sleep_ns > s->longest_sleep_ns)
-		s->sleep_ns = s->longest_sleep_ns;
+	take_wakes(s, ev, n, ndd_now_ns());
+}
+
+static void
+yield_once(struct ndd_shard *s)
+{
+	uint64_t began_ns = ndd_now_ns();
+	uint64_t ended_ns;
+
+	sched_yield();
+	ended_ns = ndd_now_ns();
+	ndd_giving_way_yielded(&s->giving_way, ended_ns, ended_ns - began_ns);
 }
 
 enum ndd_stage
@@ -114,16 +122,16 @@ ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns)
 		rte_pause();
 		break;
 	case CONFIG_IDLE_SLEEP:
-		if (now_ns - s->idle_since_ns > NDD_SLEEP_NS) {
+		if (now_ns - s->idle_since_ns <= NDD_YIELD_NS) {
+			rte_pause();
+			break;
+		}
+		if (ndd_giving_way_sleeps(&s->giving_way, now_ns, now_ns - s->idle_since_ns)) {
 			sleep_once(s, now_ns);
 			return NDD_STAGE_sleep; /* it polled the wake fds */
 		}
-		if (now_ns - s->idle_since_ns > NDD_YIELD_NS) {
-			sched_yield();
-			how = NDD_STAGE_yield;
-		} else {
-			rte_pause();
-		}
+		yield_once(s);
+		how = NDD_STAGE_yield;
 		break;
 	}
 	ndd_lcore_check_wakes(s, now_ns);

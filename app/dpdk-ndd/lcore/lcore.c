@@ -147,7 +147,6 @@ ndd_lcore_main(void *arg)
 			continue;
 		}
 		s->idle_since_ns = 0;
-		s->sleep_ns = NDD_SLEEP_MIN_NS;
 		ndd_lcore_check_wakes(s, now_ns);
 		if (unlikely(s->cycles != NULL)) {
 			ndd_cycles_mark(s->cycles, NDD_STAGE_doorbells, 0);

@@ -31,7 +31,6 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	s->lcore = lcore;
 	s->numa_node = node;
 	s->engine_bytes = bytes;
-	s->sleep_ns = NDD_SLEEP_MIN_NS;
 	s->longest_sleep_ns = NDD_SLEEP_MAX_NS;
 	s->regions.total = cfg->max_mrs;
 	s->cycles = plane->cycles ? &s->counted : NULL;

@@ -11,6 +11,7 @@
 #include "base/share.h"
 #include "lcore/counters.h"
 #include "lcore/cycles.h"
+#include "lcore/giving_way.h"
 #include "lcore/handover.h"
 #include "lcore/wakeup.h"
 #include "platform/pace.h"
@@ -106,8 +107,9 @@ struct ndd_shard {
 	uint32_t looped_n;
 	uint32_t sessions, awake; /* of these so many are polled */
 	uint64_t looks;		  /* turns in which they were */
-	uint64_t idle_since_ns, sleep_ns, wake_check_ns;
+	uint64_t idle_since_ns, wake_check_ns;
 	uint64_t longest_sleep_ns;
+	struct ndd_giving_way giving_way;
 	uint32_t behind;	   /* frames since it had caught up last (caught_up.h) */
 	struct ndd_cycles *cycles; /* counted, or NULL: not */
 	struct ndd_io_counters count;

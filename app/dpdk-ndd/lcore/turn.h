@@ -46,9 +46,7 @@ struct rte_mbuf;
 #define NDD_BEHIND_FRAMES 4096u
 
 #define NDD_DEMOTE_NS	     1000000ull	 /* an idle session's doorbells come by its wake fd then */
-#define NDD_YIELD_NS	     1000ull	 /* without work for so long: give the CPU to others */
-#define NDD_SLEEP_NS	     1000000ull	 /* ... for so long: sleep */
-#define NDD_SLEEP_MIN_NS     100000ull	 /* first sleep; doubles up to the longest */
+#define NDD_SLEEP_UNSENT_NS  100000ull	 /* frames wait that the port does not take */
 #define NDD_SLEEP_MAX_NS     1000000ull	 /* ports are polled that often even when nothing happens */
 #define NDD_SLEEP_WATCHED_NS 20000000ull /* ... or each wakes the lcore */
 #define NDD_WAKE_CHECK_NS    50000ull	 /* a busy lcore polls wake fds that often */
@@ -126,6 +124,8 @@ bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
 /* After a turn that did nothing: yield or sleep, as the idle policy says. Returns which it was:
  * NDD_STAGE_idle, _yield or _sleep. */
 enum ndd_stage ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
+/* How long it is to sleep then; 0: not at all, as a timer is due. */
+uint64_t ndd_lcore_sleep_ns(const struct ndd_shard *s, uint64_t now_ns);
 /* Poll the wake fds from time to time while busy. */
 void ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns);
 

@@ -42,7 +42,6 @@ shard_init(void)
 	s->plane = &plane;
 	s->id = 1;
 	s->engine = lone_shard_new(&cfg);
-	s->sleep_ns = NDD_SLEEP_MIN_NS;
 	s->longest_sleep_ns = NDD_SLEEP_MAX_NS;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	cr_assert_not_null(s->engine);
@@ -314,6 +313,7 @@ Test(idle, first_it_waits_then_yields_then_sleeps)
 	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN), NDD_STAGE_idle));
 	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_YIELD_NS), NDD_STAGE_idle));
 	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_YIELD_NS + 1), NDD_STAGE_yield));
+	cr_expect(ne(u64, s->giving_way.since_ns, 0), "what yields take is added up");
 	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS), NDD_STAGE_yield));
 	cr_expect(eq(u64, s->count.sleeps, 0));
 	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1), NDD_STAGE_sleep));
@@ -321,20 +321,30 @@ Test(idle, first_it_waits_then_yields_then_sleeps)
 	cr_expect(eq(u32, s->wakeup.asleep, 0), "no writer makes a call for it now");
 }
 
+/* What comes waits for an eighth more than it has been waited for, if its source wakes nobody. */
 Test(idle, sleeps_grow_up_to_a_bound)
 {
-	uint64_t want = NDD_SLEEP_MIN_NS;
-
 	(void)ndd_lcore_idle(s, BEGIN);
-	for (int i = 0; i < 6; i++) {
-		want = 2 * want < NDD_SLEEP_MAX_NS ? 2 * want : NDD_SLEEP_MAX_NS;
-		(void)ndd_lcore_idle(s, BEGIN + 2 * NDD_SLEEP_NS);
-		cr_expect(eq(u64, s->sleep_ns, want));
-	}
-	ndd_wakeup_before_sleep(&s->wakeup);
-	ndd_wakeup_notify(&s->wakeup);
-	(void)ndd_lcore_idle(s, BEGIN + 2 * NDD_SLEEP_NS);
-	cr_expect(eq(u64, s->sleep_ns, NDD_SLEEP_MIN_NS), "it was woken: there is work");
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN), NDD_SLEEP_MIN_NS));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 80000), NDD_SLEEP_MIN_NS));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 80008), NDD_SLEEP_MIN_NS + 1));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 2 * NDD_SLEEP_NS), NDD_SLEEP_NS / 4));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_MAX_NS * 8), NDD_SLEEP_MAX_NS));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_MAX_NS * 9), NDD_SLEEP_MAX_NS));
+	s->longest_sleep_ns = NDD_SLEEP_WATCHED_NS;
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_WATCHED_NS * 9),
+		NDD_SLEEP_WATCHED_NS));
+}
+
+/* Its CPU is shared with a program that never gives way. */
+Test(idle, where_yields_are_dear_it_sleeps_at_once)
+{
+	s->giving_way.sleeps = true;
+	s->giving_way.since_ns = BEGIN;
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN), NDD_STAGE_idle));
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_YIELD_NS), NDD_STAGE_idle));
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_YIELD_NS + 1), NDD_STAGE_sleep));
+	cr_expect(eq(u64, s->count.sleeps, 1));
 }
 
 /* A principal that has no wake-up left does not keep the lcore awake, until it may have one. */
@@ -390,13 +400,11 @@ Test(idle, a_doorbell_ends_the_sleep)
 	struct client *c = client_new();
 
 	(void)ndd_lcore_idle(s, BEGIN);
-	s->sleep_ns = NDD_SLEEP_MAX_NS;
 	cr_assert(ndd_lcore_demote_all(s, BEGIN));
 	cr_expect(ring(c));
 	(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
 	cr_expect(eq(u64, s->count.sleeps, 1));
 	cr_expect(is_awake(c));
-	cr_expect(eq(u64, s->sleep_ns, NDD_SLEEP_MIN_NS));
 	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), 1));
 }
 
