@@ -13,6 +13,7 @@
 
 #include "lcore/shard.h"
 #include "lcore/turn.h"
+#include "platform/clock.h"
 #include "rigs/lone_shard.h"
 #include "roce/qp/qp.h"
 #include "roce/shard/shard.h"
@@ -36,6 +37,7 @@ shard_init(void)
 	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
 	struct roce_shard_cfg cfg = lone_config();
 
+	ndd_clock_mult = 1ull << 32; /* a tick is a nanosecond */
 	s = aligned_alloc(64, (sizeof(*s) + 63) & ~(size_t)63);
 	memset(s, 0, sizeof(*s));
 	plane.idle = CONFIG_IDLE_SLEEP;
