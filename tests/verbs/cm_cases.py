@@ -86,7 +86,7 @@ def cases(link, table):
 
 # ---- our own program -----------------------------------------------------------------------------
 
-SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "numbers", "destroy",
+SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "families", "numbers", "destroy",
              "descriptor", "fork", "migrate", "crowded", "service", "service-reject", "service-nobody",
              "service-nowhere", "service-spaces", "service-limits")
 
@@ -123,12 +123,18 @@ def device_alone(link):
         raise Failure(f"exit {done.returncode}\n{done.stdout}")
 
 
+def one_family_cases(link):
+    """Of a daemon that has addresses of one family alone."""
+    yield "cm families", lambda: own(link, "families")
+
+
 def own_cases(link):
     for scenario in SCENARIOS:
         yield "cm " + scenario, lambda s=scenario: own(link, s)
     if not link.a.addresses[0].startswith("127."):
         yield "cm loopback", lambda: own(link, "loopback")
     if len(link.a.addresses) > 1:
+        yield "cm families ipv6", lambda: own(link, "families", 1)
         yield "cm ipv6", lambda: own(link, "values", 1)
         yield "cm service ipv6", lambda: own(link, "service", 1)
         yield "udaddy ipv6", lambda: exchange(link, ("udaddy", "-b", "{a}"), ("udaddy", "-s"), DATAGRAMS, number=1)

@@ -400,6 +400,7 @@ static const struct scenario scenarios[] = {
 	{"nobody", run_nobody},
 	{"ports", run_ports},
 	{"wildcard", run_wildcard},
+	{"families", run_families},
 	{"loopback", run_loopback},
 	{"numbers", run_numbers},
 	{"destroy", run_destroy},

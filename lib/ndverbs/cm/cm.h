@@ -101,11 +101,12 @@ struct cm_id {
 	struct cm_file *file;
 	uint32_t handle, refs;
 	bool destroyed;
-	bool datagrams;		    /* of RDMA_PS_UDP: it is connected when it has an answer */
-	uint64_t uid;		    /* librdmacm's; 0 before a request is accepted */
-	uint32_t reported;	    /* events that the program has taken */
-	enum cm_state state;	    /* atomic: events change it, too */
-	bool any, v4_only, v6_only; /* bound to all addresses, of these families */
+	bool datagrams;	     /* of RDMA_PS_UDP: it is connected when it has an answer */
+	uint64_t uid;	     /* librdmacm's; 0 before a request is accepted */
+	uint32_t reported;   /* events that the program has taken */
+	enum cm_state state; /* atomic: events change it, too */
+	bool any, v4_only;   /* bound to all addresses, IPv4's alone */
+	bool family_only;    /* RDMA_OPTION_ID_AFONLY: IPv6's wildcard is not IPv4's, too */
 	uint8_t tos;
 	uint32_t backlog;
 	struct ndsh_addr local, remote; /* all zero: none yet */

@@ -83,27 +83,38 @@ take_port(struct cm_id *id, struct ndv_device *device, uint16_t *port)
 	return 0;
 }
 
+/* IPv6's wildcard is that of both families, if the program does not want one alone. */
 static bool
 is_wanted(const struct cm_id *id, const struct ndv_device *device)
 {
-	return device->address.ss_family == AF_INET ? !id->v6_only : !id->v4_only;
+	return device->address.ss_family == AF_INET ? id->v4_only || !id->family_only
+						    : !id->v4_only;
 }
 
-/* The same port of each device; devices whose session can't be had are not there. */
+/* The same port of each device; devices whose session can't be had are not there. Where there is
+ * none of that family nothing is to be taken, as in the kernel: programs bind the wildcards of both
+ * families, and want both to succeed. */
 static int
 take_everywhere(struct cm_id *id, uint16_t *port)
 {
+	bool others = false, wanted = false;
 	int err = ENODEV;
 
 	for (struct ndv_device *d = ndv_device_next(NULL); d != NULL; d = ndv_device_next(d)) {
-		int e = is_wanted(id, d) ? take_port(id, d, port) : ENODEV;
+		int e;
 
+		if (!is_wanted(id, d)) {
+			others = true;
+			continue;
+		}
+		wanted = true;
+		e = take_port(id, d, port);
 		if (e == 0)
 			err = 0;
 		else if (e != ENODEV && e != EADDRNOTAVAIL)
 			return e;
 	}
-	return err;
+	return others && !wanted && *port != 0 ? 0 : err;
 }
 
 static int

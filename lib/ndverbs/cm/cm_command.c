@@ -240,7 +240,7 @@ do_set_option(struct command *c)
 		if (m->optlen != sizeof(int) || cm_state(c->id) != CM_IDLE)
 			return EINVAL;
 		memcpy(&on, value, sizeof(on));
-		c->id->v6_only = on != 0;
+		c->id->family_only = on != 0;
 		return 0;
 	default:
 		return ENOSYS;
