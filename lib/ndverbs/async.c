@@ -7,6 +7,8 @@
  */
 #include <errno.h>
 
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "ndverbs/async.h"
 #include "ndverbs/object.h"
 #include "ndverbs/counter.h"
@@ -59,9 +61,25 @@ ask_for_events(struct ndv_context *c)
 	(void)nd_adapter_notify_event(c->adapter, &c->event_due);
 }
 
+/* What is not to be told must not make the descriptor readable: who has seen that reads, and would
+ * wait in vain. In RTS the program knows that the peer is there. */
+static bool
+is_wanted(const struct nd_event_source *s, enum nd_event_type type)
+{
+	const struct ndv_qp *qp = s->qp != NULL ? s->qp->context : NULL;
+	enum ibv_event_type verbs;
+
+	if (type == ND_EVENT_ESTABLISHED)
+		return qp != NULL && qp->base.state == IBV_QPS_RTR;
+	return ndv_event_type(type, &verbs);
+}
+
 void
 ndv_async_start(struct ndv_context *c)
 {
+	pthread_mutex_lock(&c->adapter->lock);
+	c->adapter->event_wanted = is_wanted;
+	pthread_mutex_unlock(&c->adapter->lock);
 	c->event_due.flags = ND_REQUEST_CALLBACK;
 	c->event_due.done = event_is_due;
 	ask_for_events(c);
@@ -70,8 +88,7 @@ ndv_async_start(struct ndv_context *c)
 static bool
 tell_qp(struct ndv_qp *qp, struct ibv_async_event *out)
 {
-	/* In RTS the program knows that the peer is there. */
-	if (qp == NULL || (out->event_type == IBV_EVENT_COMM_EST && qp->base.state != IBV_QPS_RTR))
+	if (qp == NULL)
 		return false;
 	out->element.qp = &qp->base;
 	pthread_mutex_lock(&qp->base.mutex);

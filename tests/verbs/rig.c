@@ -88,6 +88,44 @@ modify_to(struct ibv_qp *qp, struct ibv_qp_attr *a, enum ibv_qp_state state, int
 	WANT(qp->state == state);
 }
 
+static void
+await_peer(struct ibv_qp *qp, uint32_t number, const union ibv_gid *gid)
+{
+	struct ibv_qp_attr a = {.port_num = 1,
+		.qp_access_flags = RIG_ALL,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = number,
+		.rq_psn = 77,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 1,
+		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = *gid, .hop_limit = 64}}};
+
+	modify_to(qp, &a, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	modify_to(qp, &a, IBV_QPS_RTR,
+		IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+}
+
+void
+rig_await_peer(struct rig *r, struct ibv_qp *qp, uint32_t number)
+{
+	union ibv_gid gid;
+
+	WANT(ibv_query_gid(r->context, 1, 0, &gid) == 0);
+	await_peer(qp, number, &gid);
+}
+
+void
+rig_go_on(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr a = {
+		.sq_psn = 77, .max_rd_atomic = 4, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7};
+
+	modify_to(qp, &a, IBV_QPS_RTS,
+		IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+			IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
 void
 rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number)
 {
@@ -100,27 +138,8 @@ rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number)
 void
 rig_connect_to(struct ibv_qp *qp, uint32_t number, const union ibv_gid *gid)
 {
-	struct ibv_qp_attr a = {.port_num = 1,
-		.qp_access_flags = RIG_ALL,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = number,
-		.rq_psn = 77,
-		.sq_psn = 77,
-		.max_dest_rd_atomic = 4,
-		.max_rd_atomic = 4,
-		.min_rnr_timer = 1,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = *gid, .hop_limit = 64}}};
-
-	modify_to(qp, &a, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-	modify_to(qp, &a, IBV_QPS_RTR,
-		IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-	modify_to(qp, &a, IBV_QPS_RTS,
-		IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			IBV_QP_MAX_QP_RD_ATOMIC);
+	await_peer(qp, number, gid);
+	rig_go_on(qp);
 }
 
 void

@@ -44,6 +44,9 @@ struct ibv_qp *rig_make_qp(struct rig *r, int signal_all);
 void rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number);
 /* The same, where that queue pair may be another device's. */
 void rig_connect_to(struct ibv_qp *qp, uint32_t number, const union ibv_gid *gid);
+/* The two halves of it: to RTR, and on to RTS. */
+void rig_await_peer(struct rig *r, struct ibv_qp *qp, uint32_t number);
+void rig_go_on(struct ibv_qp *qp);
 void rig_connect(struct rig *r);
 /* From RESET on. */
 void rig_connect_again(struct rig *r);

@@ -74,6 +74,8 @@ struct nd_adapter {
 	struct nd_event_source own_events;
 	struct nd_waiters event_waiters;
 	bool events_on; /* the daemon does */
+	/* NULL, or which of them are events to the face on top of this one. */
+	bool (*event_wanted)(const struct nd_event_source *s, enum nd_event_type type);
 	struct nd_call_list calls;
 	struct nd_object_list objects; /* all; those below are open */
 	TAILQ_HEAD(, nd_cq) cqs;

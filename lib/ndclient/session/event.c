@@ -19,6 +19,8 @@ static void
 event_raise(
 	struct nd_adapter *a, struct nd_event_source *s, enum nd_event_type type, uint32_t detail)
 {
+	if (a->event_wanted != NULL && !a->event_wanted(s, type))
+		return;
 	if (s->pending == 0)
 		TAILQ_INSERT_TAIL(&a->events, s, link);
 	s->pending |= 1u << type;
