@@ -61,7 +61,7 @@ ask_for_events(struct ndv_context *c)
 	(void)nd_adapter_notify_event(c->adapter, &c->event_due);
 }
 
-/* What is not to be told must not make the descriptor readable: who has seen that reads, and would
+/* What is not to be told must not make the descriptor readable: the program then reads, and would
  * wait in vain. In RTS the program knows that the peer is there. */
 static bool
 is_wanted(const struct nd_event_source *s, enum nd_event_type type)

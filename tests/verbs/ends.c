@@ -170,7 +170,7 @@ run_async(void)
 	WANT(ibv_get_async_event(r.context, &e) == 0);
 	WANT(e.event_type == IBV_EVENT_QP_ACCESS_ERR && e.element.qp == r.qp[1]);
 	ibv_ack_async_event(&e);
-	/* Whoever sees it readable reads, and would wait for nothing. */
+	/* A program that sees it readable reads, and would wait for nothing. */
 	WANT(!is_readable(r.context->async_fd, 200));
 	rig_close(&r);
 }
