@@ -294,6 +294,25 @@ ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 	}
 }
 
+/* False: its principal has no time left in this turn, and it stays due. A neighbour that answers,
+ * or moves, makes thousands of handles due at once, and each may wait for its lcore. */
+static bool
+ah_take_turn(struct ndd_ah *ah, uint64_t now_ns)
+{
+	struct ndd_principal *p = ah->session->account.principal;
+	uint64_t began_ns = ndd_now_ns();
+
+	if (!ndd_principal_has_time(p))
+		return false;
+	ah->due = false;
+	if (ah->state == NDD_AH_RESOLVING)
+		ah_step(ah, now_ns);
+	else if (ah->state == NDD_AH_READY)
+		ah_refresh(ah, now_ns);
+	(void)ndd_principal_charge(p, began_ns);
+	return true;
+}
+
 void
 ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 {
@@ -305,11 +324,9 @@ ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 	TAILQ_FOREACH (ah, &d->ahs, next) {
 		if (ah->session->ended) /* it is being taken down */
 			continue;
-		if (ah->state == NDD_AH_RESOLVING &&
-			(moved || ah->fresh || now_ns >= ah->deadline_ns))
-			ah_step(ah, now_ns);
-		else if (moved && ah->state == NDD_AH_READY)
-			ah_refresh(ah, now_ns);
+		ah->due |= moved || ah->fresh || now_ns >= ah->deadline_ns;
+		if (ah->due && !ah_take_turn(ah, now_ns))
+			ndd_hops_until(&d->ah_hops, 0);
 		ndd_hops_until(&d->ah_hops, ah->deadline_ns);
 	}
 }

@@ -27,6 +27,7 @@ struct ndd_ah {
 	uint32_t id;
 	enum ndd_ah_state state;
 	bool wants_service, fresh;
+	bool due;	      /* ndd_ah_tick() has something to do with it */
 	struct ndd_port port; /* of the SIDR query */
 	struct roce_cm_addr local, remote;
 	struct net_nexthop hop;

@@ -61,3 +61,91 @@ Test(ah, a_crowd_of_them_leaves_the_neighbours_of_others_alone)
 			ndd_hop_owner(victim->account.principal->number), &me, &peer, &hop),
 		NDSH_OK));
 }
+
+#define THREE 3u
+
+/* Their messages since this was asked last: how many handles have become ready. */
+static uint32_t
+ready_now(int client)
+{
+	union {
+		struct ndsh_ev_ah ah;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	} told;
+	uint32_t n = 0;
+
+	while (ndd_rig_take(client, &told, NULL) > 0)
+		n += told.ah.h.type == NDSH_EV_AH && told.ah.h.status == NDSH_OK;
+	return n;
+}
+
+static void
+tick_with(struct ndd_rig *r, struct ndd_session *s, int64_t credit_ns)
+{
+	s->account.principal->credit_ns = credit_ns;
+	ndd_ah_tick(&r->d, 0);
+}
+
+/* A client with three handles, whose neighbour answers. From here on a tick of the clock is a
+ * nanosecond. */
+static struct ndd_rig *
+three_are_due(int *client, struct ndd_session **s)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct net_rig net = {.n = r->d.net, .now = ndd_now_ns()};
+
+	*client = ndd_rig_open(r, s);
+	for (unsigned i = 0; i < THREE; i++)
+		ah_to(r, *client, "10.77.0.2");
+	cr_assert(eq(u32, ready_now(*client), 0));
+	net_rig_rx(&net, ARP_PEER_ANSWERS);
+	ndd_clock_mult = 1ull << 32;
+	return r;
+}
+
+/* One answer, or its lack, concludes all handles to an address: others wait for no more of them
+ * than of requests. */
+Test(ah, what_a_neighbour_concludes_takes_the_time_of_its_client)
+{
+	struct ndd_session *s;
+	int client;
+	struct ndd_rig *r = three_are_due(&client, &s);
+
+	tick_with(r, s, 0);
+	cr_expect(eq(u32, ready_now(client), 0));
+	cr_expect(eq(u64, r->d.ah_hops.deadline_ns, 0), "the next turn comes at once");
+	for (unsigned i = 0; i < THREE; i++) {
+		tick_with(r, s, 1);
+		cr_expect(eq(u32, ready_now(client), 1));
+		cr_expect(le(i64, s->account.principal->credit_ns, 0), "it is charged");
+	}
+	tick_with(r, s, 1);
+	cr_expect(eq(u64, r->d.ah_hops.deadline_ns, UINT64_MAX), "nothing is left to do");
+	cr_expect(eq(i64, s->account.principal->credit_ns, 1), "and it costs nothing");
+}
+
+/* The same of those that follow a neighbour which has moved; none is left behind. */
+Test(ah, following_a_neighbour_takes_the_time_of_its_client)
+{
+	static const uint8_t elsewhere[6] = {2, 9, 9, 9, 9, 9};
+	struct ndd_session *s;
+	struct ndd_ah *ah;
+	int client;
+	struct ndd_rig *r = three_are_due(&client, &s);
+
+	tick_with(r, s, NDD_TURN_NS * 1000);
+	cr_assert(eq(u32, ready_now(client), THREE));
+	TAILQ_FOREACH (ah, &r->d.ahs, next)
+		memcpy(ah->hop.dmac, elsewhere, sizeof(elsewhere));
+	r->d.ah_hops.generation--; /* the neighbour is at another place */
+	for (unsigned i = 0; i <= THREE; i++) {
+		unsigned behind = 0;
+
+		tick_with(r, s, i != 0);
+		TAILQ_FOREACH (ah, &r->d.ahs, next)
+			behind += memcmp(ah->hop.dmac, elsewhere, sizeof(elsewhere)) == 0;
+		cr_expect(eq(u32, behind, THREE - i), "turn %u", i);
+	}
+	tick_with(r, s, 1);
+	cr_expect(eq(u64, r->d.ah_hops.deadline_ns, UINT64_MAX));
+}
