@@ -77,6 +77,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	const struct ndsh_accept *m = msg;
 	struct ndd_conn *c = ndd_slots_get(&s->conns, m->conn);
 	struct ndd_qp *qp = ndd_qp_get(s, m->qp);
+	enum ndsh_status status;
 
 	if (c == NULL || qp == NULL)
 		return NDSH_ERR_INVALID_ID;
@@ -94,7 +95,9 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_CONNECTED;
 	if (qp->failed || qp->by_hand)
 		return NDSH_ERR_INVALID_STATE;
-	ndd_port_accepted(&s->daemon->ports, &c->port, c->nic, &c->local);
+	status = ndd_port_accepted(&s->daemon->ports, &s->account, &c->port, c->nic, &c->local);
+	if (status != NDSH_OK)
+		return status;
 	ndd_conn_take_qp(c, qp);
 	c->inbound = least_reads(c->inbound, m->inbound_reads);
 	c->outbound = least_reads(c->outbound, m->outbound_reads);

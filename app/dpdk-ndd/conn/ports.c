@@ -88,7 +88,25 @@ static void
 port_enter(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use)
 {
 	p->use = use;
-	LIST_INSERT_HEAD(port_bucket(t, p->addr.port), p, entry);
+	p->bucket = port_bucket(t, p->addr.port);
+	LIST_INSERT_HEAD(p->bucket, p, entry);
+}
+
+/* What p's account has there besides: one that pays, if there is one. */
+static struct ndd_port *
+port_beside(const struct ndd_port *p, const struct ndd_port_bucket *bucket)
+{
+	struct ndd_port *other, *found = NULL;
+
+	LIST_FOREACH (other, bucket, entry) {
+		if (other == p || other->account != p->account || other->nic != p->nic ||
+			other->addr.port != p->addr.port)
+			continue;
+		found = other;
+		if (other->pays)
+			break;
+	}
+	return found;
 }
 
 enum ndsh_status
@@ -102,6 +120,7 @@ ndd_port_take(struct ndd_ports *t, struct ndd_account *account, struct ndd_port 
 	status = port_find(t, p, use, nic, addr);
 	if (status == NDSH_OK) {
 		p->account = account;
+		p->pays = account != NULL;
 		port_enter(t, p, use);
 	} else if (account != NULL) {
 		ndd_account_give(account, CONFIG_SHARE_ports, 1);
@@ -109,14 +128,18 @@ ndd_port_take(struct ndd_ports *t, struct ndd_account *account, struct ndd_port 
 	return status;
 }
 
-void
-ndd_port_accepted(
-	struct ndd_ports *t, struct ndd_port *p, uint32_t nic, const struct roce_cm_addr *addr)
+enum ndsh_status
+ndd_port_accepted(struct ndd_ports *t, struct ndd_account *account, struct ndd_port *p,
+	uint32_t nic, const struct roce_cm_addr *addr)
 {
 	p->nic = nic;
 	p->addr = *addr;
-	p->account = NULL;
+	p->account = account;
+	p->pays = account != NULL && port_beside(p, port_bucket(t, addr->port)) == NULL;
+	if (p->pays && !ndd_account_take(account, CONFIG_SHARE_ports, 1))
+		return NDSH_ERR_NO_RESOURCES;
 	port_enter(t, p, NDD_PORT_ACCEPTED);
+	return NDSH_OK;
 }
 
 enum ndsh_status
@@ -134,9 +157,22 @@ ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *e
 	p->nic = endpoint->nic;
 	p->addr = endpoint->addr;
 	p->peer = *peer;
-	p->account = NULL;
+	p->account = endpoint->account;
+	p->pays = false;
 	port_enter(t, p, NDD_PORT_SHARING);
 	return NDSH_OK;
+}
+
+/* Nobody may have ports for nothing by closing what they were taken for. */
+static void
+port_pass_on(struct ndd_port *p)
+{
+	struct ndd_port *heir = port_beside(p, p->bucket);
+
+	if (heir == NULL || heir->pays)
+		ndd_account_give(p->account, CONFIG_SHARE_ports, 1);
+	else
+		heir->pays = true;
 }
 
 void
@@ -145,7 +181,7 @@ ndd_port_give(struct ndd_port *p)
 	if (p->use == NDD_PORT_FREE)
 		return;
 	LIST_REMOVE(p, entry);
-	if (p->account != NULL)
-		ndd_account_give(p->account, CONFIG_SHARE_ports, 1);
+	if (p->pays)
+		port_pass_on(p);
 	p->use = NDD_PORT_FREE;
 }

@@ -37,7 +37,9 @@ struct ndd_port {
 	uint32_t nic;		  /* the adapter: the daemon's port that has the address */
 	struct roce_cm_addr peer; /* of SHARING */
 	enum ndd_port_use use;
-	struct ndd_account *account; /* that pays for it, or NULL */
+	struct ndd_port_bucket *bucket;
+	struct ndd_account *account; /* whose it is, or NULL */
+	bool pays;		     /* at least one of those that an account has at a port */
 };
 LIST_HEAD(ndd_port_bucket, ndd_port);
 
@@ -56,14 +58,16 @@ struct ndd_ports {
  */
 enum ndsh_status ndd_port_take(struct ndd_ports *t, struct ndd_account *account, struct ndd_port *p,
 	enum ndd_port_use use, uint32_t nic, const struct roce_cm_addr *addr);
-/* An accepted connection has its listener's port, too: that costs nothing, and always succeeds. */
-void ndd_port_accepted(
-	struct ndd_ports *t, struct ndd_port *p, uint32_t nic, const struct roce_cm_addr *addr);
+/* An accepted connection has its listener's port, too: that costs nothing. If the listener has
+ * gone, and all else that its account had there, it costs one: NDSH_ERR_NO_RESOURCES. */
+enum ndsh_status ndd_port_accepted(struct ndd_ports *t, struct ndd_account *account,
+	struct ndd_port *p, uint32_t nic, const struct roce_cm_addr *addr);
 /* Take that of an endpoint too, for a connection to peer. NDSH_ERR_ADDRESS_IN_USE: there is one
  * (R-CONN-15). */
 enum ndsh_status ndd_port_share(struct ndd_ports *t, struct ndd_port *p,
 	const struct ndd_port *endpoint, const struct roce_cm_addr *peer);
-/* Does nothing if it has none. */
+/* Does nothing if it has none. A connection that is left there pays from now on: the account has
+ * the port as long as anything of it does. */
 void ndd_port_give(struct ndd_port *p);
 
 #endif

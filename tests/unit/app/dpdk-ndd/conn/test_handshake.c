@@ -11,6 +11,7 @@
 #include "conn/active.h"
 #include "conn/bring_up.h"
 #include "conn/conn.h"
+#include "conn/listener.h"
 #include "conn/passive.h"
 #include "object/qp.h"
 #include "platform/clock.h"
@@ -469,6 +470,33 @@ Test(handshake, W_CM_35_no_rep_for_a_queue_pair_that_is_not_ready)
 	ndd_conn_send_reply(c, ndd_now_ns());
 	cr_expect(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_REJ));
 	cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)));
+}
+
+/* Behind its listener an accepted connection costs a port of its own; without one it stays as it
+ * was, and so does the queue pair. */
+Test(handshake, no_port_is_left_for_an_accept)
+{
+	struct bench b = bench_new(false);
+	const struct cm_mad req = a_req();
+	struct ndd_conn *c = requested(&b, &req);
+	struct ndd_listener *l = ndd_slots_get(&b.s->listeners, c->listener);
+	struct base_share *ports = &b.s->account.principal->share[0][CONFIG_SHARE_ports];
+	const struct ndsh_id_msg close_listener = {
+		.h.type = NDSH_MSG_LISTENER_DESTROY, .id = l->id};
+	const struct ndsh_accept m = {.h.type = NDSH_MSG_ACCEPT, .conn = c->id, .qp = b.qp_id};
+	union reply told;
+
+	cr_assert(eq(i32, ndd_rig_ask(b.r, b.client, &close_listener, &told), NDSH_OK));
+	cr_assert(eq(u64, ports->used, 0));
+	ports->limit = 0;
+	cr_expect(eq(i32, ndd_rig_ask(b.r, b.client, &m, &told), NDSH_ERR_NO_RESOURCES));
+	cr_expect(eq(int, c->state, NDD_CONN_OFFERED));
+	cr_expect(eq(ptr, b.qp->conn, NULL));
+	ports->limit = 1;
+	cr_expect(eq(i32, ndd_rig_ask(b.r, b.client, &m, &told), NDSH_OK));
+	cr_expect(eq(u64, ports->used, 1));
+	ndd_conn_free(b.s, c);
+	cr_expect(eq(u64, ports->used, 0));
 }
 
 /* checks W-CM-33[5]: our own timeout for a REQ without one. */

@@ -4,6 +4,7 @@
 #include <criterion/new/assert.h>
 #include <stdlib.h>
 
+#include "account/account.h"
 #include "conn/ports.h"
 
 #define LISTENER  NDD_PORT_LISTENER
@@ -19,8 +20,7 @@ take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint8_t hos
 
 	if (use != ACCEPTED)
 		return ndd_port_take(t, NULL, p, use, 0, &addr);
-	ndd_port_accepted(t, p, 0, &addr);
-	return NDSH_OK;
+	return ndd_port_accepted(t, NULL, p, 0, &addr);
 }
 
 /* checks R-LSN-01[5]: of two adapters each has its own wildcard, and no address of the other is in
@@ -163,5 +163,157 @@ Test(ports, R_CONN_15_ephemeral_ports)
 	cr_expect(eq(u16, one.addr.port, p[77].addr.port));
 	free(seen);
 	free(p);
+	free(t);
+}
+
+/* ---- who pays ---- */
+
+#define PORTS_LIMIT 2u
+
+static const struct config_principal few_ports = {.allow = true,
+	.has_limit = {[CONFIG_SHARE_ports] = true},
+	.limit = {[CONFIG_SHARE_ports] = PORTS_LIMIT}};
+
+/* A client of a principal that may have PORTS_LIMIT ports. */
+struct payer {
+	struct ndd_accounts all;
+	struct ndd_principal principal;
+	struct ndd_account account;
+};
+
+static struct payer *
+payer_new(void)
+{
+	struct payer *y = calloc(1, sizeof(*y));
+
+	y->all.pool[0][CONFIG_SHARE_ports].total = NDD_EPHEMERAL_COUNT;
+	cr_assert(base_share_begin(&y->all.pool[0][CONFIG_SHARE_ports],
+		&y->principal.share[0][CONFIG_SHARE_ports], 0, PORTS_LIMIT));
+	y->principal.rule = &few_ports;
+	y->account = (struct ndd_account){.all = &y->all, .principal = &y->principal};
+	return y;
+}
+
+static uint64_t
+paid(const struct payer *y)
+{
+	return y->principal.share[0][CONFIG_SHARE_ports].used;
+}
+
+static const struct roce_cm_addr *
+at_port(uint16_t port)
+{
+	static struct roce_cm_addr addr = {.gid.raw = {[15] = 1}};
+
+	addr.port = port;
+	return &addr;
+}
+
+/* A port counts as long as it is not free for others, whatever of it is closed first. */
+Test(ports, connections_pay_for_what_their_listener_leaves_to_them)
+{
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct payer *y = payer_new();
+	struct ndd_port l[PORTS_LIMIT + 1] = {0}, a[PORTS_LIMIT] = {0}, b = {0};
+
+	for (unsigned i = 0; i < PORTS_LIMIT; i++) {
+		const struct roce_cm_addr *at = at_port((uint16_t)(7000 + i));
+
+		cr_assert(eq(i32, ndd_port_take(t, &y->account, &l[i], LISTENER, 0, at), NDSH_OK));
+		cr_assert(eq(i32, ndd_port_accepted(t, &y->account, &a[i], 0, at), NDSH_OK));
+		cr_expect(eq(u64, paid(y), i + 1), "accepted connections are for nothing");
+		ndd_port_give(&l[i]);
+		cr_expect(eq(u64, paid(y), i + 1));
+	}
+	cr_expect(
+		eq(i32, ndd_port_take(t, &y->account, &l[PORTS_LIMIT], LISTENER, 0, at_port(7100)),
+			NDSH_ERR_NO_RESOURCES));
+	cr_assert(eq(i32, ndd_port_accepted(t, &y->account, &b, 0, at_port(7000)), NDSH_OK));
+	ndd_port_give(&a[0]);
+	cr_expect(eq(u64, paid(y), 2), "the next one pays");
+	ndd_port_give(&b);
+	cr_expect(eq(u64, paid(y), 1));
+	ndd_port_give(&a[1]);
+	cr_expect(eq(u64, paid(y), 0));
+	free(y);
+	free(t);
+}
+
+Test(ports, connections_pay_for_what_their_endpoint_leaves_to_them)
+{
+	const struct roce_cm_addr peers[] = {{.gid.raw = {9}}, {.gid.raw = {8}}};
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct payer *y = payer_new();
+	struct ndd_port e = {0}, s[2] = {0};
+
+	cr_assert(eq(i32, ndd_port_take(t, &y->account, &e, ENDPOINT, 0, at_port(7000)), NDSH_OK));
+	for (unsigned i = 0; i < 2; i++)
+		cr_assert(eq(i32, ndd_port_share(t, &s[i], &e, &peers[i]), NDSH_OK));
+	cr_expect(eq(u64, paid(y), 1));
+	ndd_port_give(&s[1]);
+	cr_expect(eq(u64, paid(y), 1));
+	cr_assert(eq(i32, ndd_port_share(t, &s[1], &e, &peers[1]), NDSH_OK));
+	ndd_port_give(&e);
+	cr_expect(eq(u64, paid(y), 1));
+	ndd_port_give(&s[0]);
+	cr_expect(eq(u64, paid(y), 1));
+	ndd_port_give(&s[1]);
+	cr_expect(eq(u64, paid(y), 0));
+	free(y);
+	free(t);
+}
+
+/* A request that is accepted when its listener has gone takes a port of its own account; what
+ * others have there, or the account elsewhere, does not pay for it. */
+Test(ports, accepted_behind_its_listener)
+{
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct payer *y = payer_new(), *other = payer_new();
+	struct ndd_port l = {0}, elsewhere = {0}, nic = {0}, a[2] = {0};
+
+	cr_assert(eq(
+		i32, ndd_port_take(t, &other->account, &l, LISTENER, 0, at_port(7000)), NDSH_OK));
+	cr_assert(eq(i32,
+		ndd_port_take(
+			t, &y->account, &elsewhere, LISTENER, 0, at_port(7000 + NDD_PORT_BUCKETS)),
+		NDSH_OK));
+	cr_assert(eq(i32, ndd_port_accepted(t, &y->account, &a[0], 0, at_port(7000)), NDSH_OK));
+	cr_expect(eq(u64, paid(y), 2));
+	cr_expect(eq(i32, ndd_port_accepted(t, &y->account, &nic, 1, at_port(7000)),
+		NDSH_ERR_NO_RESOURCES));
+	ndd_port_give(&nic); /* has none */
+	cr_expect(eq(u64, paid(y), 2));
+	ndd_port_give(&a[0]);
+	ndd_port_give(&elsewhere);
+	cr_expect(eq(u64, paid(y), 0));
+	cr_expect(eq(u64, paid(other), 1));
+	free(y);
+	free(other);
+	free(t);
+}
+
+/* Listeners at two addresses are two, and what one of them leaves is the other's. */
+Test(ports, a_port_at_two_addresses)
+{
+	struct roce_cm_addr here = *at_port(7000), there = *at_port(7000);
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct payer *y = payer_new();
+	struct ndd_port l[2] = {0}, a = {0};
+
+	there.gid.raw[15] = 2;
+	cr_assert(eq(i32, ndd_port_take(t, &y->account, &l[0], LISTENER, 0, &here), NDSH_OK));
+	cr_assert(eq(i32, ndd_port_accepted(t, &y->account, &a, 0, &here), NDSH_OK));
+	for (unsigned i = 0; i < 3; i++) { /* opened and closed, it takes no more each time */
+		cr_assert(eq(
+			i32, ndd_port_take(t, &y->account, &l[1], LISTENER, 0, &there), NDSH_OK));
+		cr_expect(eq(u64, paid(y), 2));
+		ndd_port_give(&l[1]);
+		cr_expect(eq(u64, paid(y), 1));
+	}
+	ndd_port_give(&l[0]);
+	cr_expect(eq(u64, paid(y), 1));
+	ndd_port_give(&a);
+	cr_expect(eq(u64, paid(y), 0));
+	free(y);
 	free(t);
 }
