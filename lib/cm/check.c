@@ -270,14 +270,16 @@ listeners_check(const struct roce_cm *cm, struct sums sums)
 static const char *
 users_check(const struct roce_cm *cm)
 {
-	uint64_t active = 0, passive = 0, promised = 0;
+	uint64_t active = 0, passive = 0, promised = 0, sidr_requests = 0;
 
 	for (uint32_t i = 0; i < CM_USERS; i++) {
 		active += cm->users[i].active.used;
 		passive += cm->users[i].passive;
+		sidr_requests += cm->users[i].sidr_requests;
 		promised += base_share_promised(&cm->users[i].active, cm->users[i].active.used);
 	}
-	if (active != cm->usage.active || passive != cm->usage.conns - cm->usage.active)
+	if (active != cm->usage.active || passive != cm->usage.conns - cm->usage.active ||
+		sidr_requests != cm->sidr_requests)
 		return "what users hold is counted wrong";
 	return promised != cm->active_room.promised ? "what users may have is counted wrong" : NULL;
 }

@@ -49,7 +49,10 @@ cm_conn_state(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_state state)
 	cm->refused -= c->refused; /* time-wait is over */
 	c->refused = false;
 	c->rej_copies = 0;
-	cm->sidr_requests -= old->sidr_request && !new->sidr_request;
+	if (old->sidr_request && !new->sidr_request) {
+		cm->sidr_requests--;
+		cm->users[c->claim.user].sidr_requests--;
+	}
 	cm->usage.timewait -= old->rests;
 	cm->usage.timewait += new->rests;
 	c->state = (uint8_t)state;

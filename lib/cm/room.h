@@ -17,6 +17,7 @@ struct roce_cm_listener;
 struct cm_user {
 	struct base_share active; /* of the active part */
 	uint32_t passive;	  /* what the listeners of this user have of the passive one */
+	uint32_t sidr_requests;	  /* the same of what SIDR requests have of that */
 };
 
 /* On whose behalf a connection is there, as long as it has memory. */

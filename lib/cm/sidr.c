@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/share.h"
 #include "cm/event.h"
 #include "cm/id.h"
 #include "cm/manager.h"
@@ -26,10 +27,35 @@
 #define REQUESTS_PART 4u
 #define REPLIES_PART  8u
 
+static uint32_t
+sidr_part(const struct roce_cm *cm, uint32_t part)
+{
+	return cm->cfg.max_passive / part + 1;
+}
+
 static bool
 sidr_is_full(const struct roce_cm *cm, uint32_t part)
 {
-	return cm->sidr_requests >= cm->cfg.max_passive / part + 1;
+	return cm->sidr_requests >= sidr_part(cm, part);
+}
+
+/* A client that answers nothing must not make those of others unreachable: its share of this part
+ * is as of the whole (cm/room.c). */
+static bool
+sidr_has_room(struct roce_cm *cm, const struct cm_claim *claim)
+{
+	const uint32_t room = sidr_part(cm, REQUESTS_PART);
+	const uint32_t held = cm->users[claim->user].sidr_requests;
+
+	if (sidr_is_full(cm, REQUESTS_PART)) {
+		cm->counters.no_resources++;
+		return false;
+	}
+	if (!base_share_has_room(held, room, cm->sidr_requests, BASE_FAIR_FACTOR)) {
+		cm->counters.rejected_listener++;
+		return false;
+	}
+	return true;
 }
 
 /* ---- queries ---- */
@@ -131,9 +157,7 @@ sidr_request_offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_li
 	const struct cm_mad *m = &in->mad;
 	struct roce_cm_conn *c = NULL;
 
-	if (sidr_is_full(cm, REQUESTS_PART))
-		cm->counters.no_resources++;
-	else
+	if (sidr_has_room(cm, &claim))
 		c = cm_conn_new(cm, CM_SIDR_RCVD, &claim);
 	if (c == NULL) {
 		cm_answer_sidr(cm, in, ROCE_CM_SIDR_NO_QP);
@@ -149,6 +173,7 @@ sidr_request_offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_li
 	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_SIDR_QUERY_PRIV);
 	cm_listener_add(l, c);
 	cm->sidr_requests++;
+	cm->users[claim.user].sidr_requests++;
 	cm_table_unlink(c, CM_BY_LOCAL_ID);
 	cm_table_link(cm, c, CM_BY_SIDR_ID);
 	cm_timer_set(cm, c, in->now_ns + REQUEST_HOLD_NS);

@@ -351,6 +351,11 @@ sidr_count(struct bench *b)
 	b->cm->sidr_requests--;
 }
 static void
+sidr_user_count(struct bench *b)
+{
+	b->cm->users[b->held->claim.user].sidr_requests++;
+}
+static void
 free_in_use(struct bench *b)
 {
 	LIST_INSERT_HEAD(&b->cm->free_conns, b->up, list_entry);
@@ -427,6 +432,7 @@ Test(cm_check, each_fact_that_is_broken_is_seen)
 		{rest_count, "connections in time-wait are counted wrong"},
 		{refused_count, "held refusals are counted wrong"},
 		{sidr_count, "SIDR requests are counted wrong"},
+		{sidr_user_count, "what users hold is counted wrong"},
 		{free_in_use, "memory in use counts as free"},
 		{free_missing, "a connection is missing from its queue"},
 		{stateless_out_of_bounds, "the ring of answers is out of bounds"},

@@ -404,7 +404,7 @@ Test(cm_sidr, flood)
 		}
 		roce_cm_usage(p->cm, &u);
 		cr_expect_leq(u.conns, p->cfg.max_passive / 4 + 2, "%u", u.conns);
-		cr_expect_eq(roce_cm_counters(p->cm)->no_resources > 0, !answered);
+		cr_expect_eq(roce_cm_counters(p->cm)->rejected_listener > 0, !answered);
 		cm_net_connect(net, NULL, 0);
 		cm_net_run(net, MS(20));
 		cr_expect_eq(cm_net_events(a, ROCE_CM_EV_REPLY), 1);

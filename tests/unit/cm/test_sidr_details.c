@@ -124,23 +124,52 @@ Test(cm_sidr_details, no_room_for_a_query)
 	cm_net_free(net);
 }
 
-/* A part of the table is for requests; one more is answered, and forgotten. */
-Test(cm_sidr_details, no_room_for_a_request)
+/* One more request for this service: how it is answered if it is not offered. */
+static uint32_t
+asked_for(struct bench *b, uint16_t port, uint32_t id)
+{
+	struct cm_mad m = request(b, id);
+	struct roce_cm_event ev;
+	struct roce_cm_tx tx;
+
+	m.service_id = CM_SERVICE_PS_UDP | port;
+	cm_net_inject(b->net, CM_NET_A, &m);
+	return roce_cm_event(b->cm, &ev) ? ROCE_CM_SIDR_SUCCESS : status_sent(b->cm, &tx);
+}
+
+/* checks W-CM-54[12]: a part of the table is for requests; a user whose service answers none
+ * leaves something to the next, and one more is answered, and forgotten. */
+Test(cm_sidr_details, w_cm_54_no_room_for_a_request)
 {
 	struct bench b = bench_new(0);
 	const uint32_t part = b.net->host[CM_NET_P].cfg.max_passive / 4 + 1;
-	struct roce_cm_event ev;
-	struct roce_cm_tx tx;
-	struct cm_mad m;
+	const struct roce_cm_counters *count = roce_cm_counters(b.cm);
+	uint32_t users = 1, held = 0, of_user = 0;
 
-	for (uint32_t i = 0; i < part; i++)
-		(void)asked(&b, 100 + i);
-	cr_expect_eq(roce_cm_counters(b.cm)->no_resources, 0);
-	m = request(&b, 99);
-	cm_net_inject(b.net, CM_NET_A, &m);
-	cr_expect_eq(status_sent(b.cm, &tx), ROCE_CM_SIDR_NO_QP);
-	cr_expect_not(roce_cm_event(b.cm, &ev));
-	cr_expect_eq(roce_cm_counters(b.cm)->no_resources, 1);
+	for (; held < part; held++, of_user++) {
+		const uint16_t port = (uint16_t)(PORT + users);
+
+		if (of_user == 0) {
+			struct roce_cm_listener *l = roce_cm_sidr_listen(b.cm,
+				&(struct roce_cm_addr){.port = port}, CM_NET_PORT, 0, NULL, NULL);
+
+			cr_assert_not_null(l);
+			roce_cm_listener_of(l, users);
+		}
+		if (of_user < 7 * (part - held)) {
+			cr_assert_eq(asked_for(&b, port, 100 + held), ROCE_CM_SIDR_SUCCESS);
+			continue;
+		}
+		cr_assert_eq(asked_for(&b, port, 99), ROCE_CM_SIDR_NO_QP);
+		cr_assert_eq(count->rejected_listener, users);
+		users++;
+		held--;
+		of_user = UINT32_MAX;
+	}
+	cr_expect_gt(users, 1);
+	cr_expect_eq(count->no_resources, 0);
+	cr_expect_eq(asked_for(&b, PORT, 99), ROCE_CM_SIDR_NO_QP);
+	cr_expect_eq(count->no_resources, 1);
 	cm_net_free(b.net);
 }
 
