@@ -26,15 +26,33 @@ group_find(struct ndd *d, const struct roce_group_key *key)
 	return g;
 }
 
-static uint32_t
-groups_of_port(const struct ndd *d, uint32_t port)
+static bool
+group_is_of(const struct ndd_group *g, const struct ndd_principal *p)
 {
-	const struct ndd_group *g;
-	uint32_t n = 0;
+	const struct ndd_member *m;
 
-	TAILQ_FOREACH (g, &d->groups, next)
-		n += g->key.port == port;
-	return n;
+	LIST_FOREACH (m, &g->members, of_group)
+		if (m->session->account.principal == p)
+			return true;
+	return false;
+}
+
+/* May it make one more there? Its share of groups is of all ports together, and must not be all
+ * that one of them has; a limit or a reserve that it has is its operator's word. */
+static bool
+port_has_room(const struct ndd *d, uint32_t port, const struct ndd_principal *p)
+{
+	const struct base_share *share = &p->share[0][CONFIG_SHARE_groups];
+	const struct ndd_group *g;
+	uint32_t all = 0, own = 0;
+
+	TAILQ_FOREACH (g, &d->groups, next) {
+		all += g->key.port == port;
+		own += g->key.port == port && group_is_of(g, p);
+	}
+	if (share->limit != BASE_SHARE_FAIR || own < share->reserve)
+		return all < d->cfg->port_groups;
+	return base_share_has_room(own, d->cfg->port_groups, all, BASE_FAIR_FACTOR);
 }
 
 /* All groups of a queue pair are of one link. */
@@ -50,12 +68,12 @@ member_find(const struct ndd_qp *qp, const uint8_t group[16])
 }
 
 static struct ndd_group *
-group_make(struct ndd *d, const struct roce_group_key *key)
+group_make(struct ndd *d, const struct roce_group_key *key, const struct ndd_principal *p)
 {
 	struct net_ip ip = ndd_ip(key->gid.raw);
 	struct ndd_group *g;
 
-	if (groups_of_port(d, key->port) >= d->cfg->port_groups)
+	if (!port_has_room(d, key->port, p))
 		return NULL;
 	g = calloc(1, sizeof(*g));
 	if (g == NULL)
@@ -194,7 +212,7 @@ ndd_group_attach(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_ADDRESS_IN_USE;
 	g = group_find(s->daemon, &key);
 	if (g == NULL)
-		g = group_make(s->daemon, &key);
+		g = group_make(s->daemon, &key, s->account.principal);
 	if (g == NULL)
 		return NDSH_ERR_NO_RESOURCES;
 	status = member_add(s, qp, g, m->flags & NDSH_UDG_NOT_OWN);

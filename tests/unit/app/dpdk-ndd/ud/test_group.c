@@ -228,15 +228,56 @@ Test(ndd_group, limits)
 		cr_expect(eq(i32, attach(&a, q[0], text), i < 4 ? NDSH_OK : NDSH_ERR_NO_RESOURCES));
 	}
 	cr_expect(eq(u32, members_of(text), 0));
-	for (unsigned i = 0; i < 12; i++) { /* 1 + 4 + 11 are the port's 16 */
+	for (unsigned i = 0; i < 10; i++) { /* 1 + 4 + 9 are their principal's 14 of 16 */
 		snprintf(text, sizeof(text), "239.3.0.%u", i);
-		cr_expect(
-			eq(i32, attach(&b, other, text), i < 11 ? NDSH_OK : NDSH_ERR_NO_RESOURCES),
+		cr_expect(eq(i32, attach(&b, other, text), i < 9 ? NDSH_OK : NDSH_ERR_NO_RESOURCES),
 			"%u", i);
 	}
 	cr_expect(eq(i32, detach(&a, q[0], "239.2.0.0"), NDSH_OK));
 	cr_expect(eq(i32, detach(&b, other, "239.3.0.0"), NDSH_OK));
 	cr_expect(eq(i32, attach(&b, other, text), NDSH_OK));
+}
+
+/* Make up to so many groups of its own; how many there are of all clients. */
+static unsigned
+make_groups(struct client *c, uint8_t own, unsigned most)
+{
+	const uint32_t q = qp_new(c, true);
+	const struct ndd_group *g;
+	unsigned n = 0;
+	char text[32];
+
+	for (unsigned i = 0; i < most; i++) {
+		snprintf(text, sizeof(text), "239.4.%u.%u", own, i);
+		(void)attach(c, q, text);
+	}
+	TAILQ_FOREACH (g, &r->d.groups, next)
+		n++;
+	return n;
+}
+
+/* checks W-MC-07[13,18]: with several ports a principal's share of groups is more than one of them
+ * has; its clients together leave something to others there, unless it has a limit. */
+Test(ndd_group, W_MC_07_a_ports_groups_are_for_all)
+{
+	struct client many[2], victim;
+	struct base_share *share;
+
+	r->cfg.ports = 4;
+	r->cfg.principals = 1;
+	r->cfg.principal[0] =
+		(struct config_principal){.label = "crowd", .allow = true, .weight = 1};
+	ndd_rig_principals(r);
+	victim = client_new();
+	ndd_rig_connect_by(r, "crowd");
+	many[0] = client_new();
+	many[1] = client_new();
+	cr_expect(eq(u32, make_groups(&many[0], 0, 12), 12));
+	cr_expect(eq(u32, make_groups(&many[1], 1, 12), 14), "seven eighths of 16");
+	cr_expect(eq(u32, make_groups(&victim, 2, 1), 15));
+	share = &many[0].s->account.principal->share[0][CONFIG_SHARE_groups];
+	share->limit = 24;
+	cr_expect(eq(u32, make_groups(&many[1], 3, 12), 16), "the last of the port's");
 }
 
 /* checks W-MC-07[14]: 32 of a lcore in one group, however many clients they are of. */
