@@ -66,7 +66,7 @@ struct ndd {
 	struct ndd_qp_list working_qps; /* object/qp_work.h */
 	uint64_t work_look_ns;
 	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */
-	struct ndd_ah_list ahs;			       /* address handles */
+	struct ndd_ah_list ahs, resting_ahs;	       /* address handles: ud/ah.h */
 	struct ndd_group_list groups;		       /* multicast groups with members */
 	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
 	struct ndd_mads mads;			       /* that wait for their next hop */

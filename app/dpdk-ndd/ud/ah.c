@@ -134,6 +134,24 @@ ah_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
 	return true;
 }
 
+/* ---- the daemon's lists ---------------------------------------------------------------------- */
+
+static struct ndd_ah_list *
+ah_list(const struct ndd_ah *ah)
+{
+	struct ndd *d = ah->session->daemon;
+
+	return ah->rests ? &d->resting_ahs : &d->ahs;
+}
+
+static void
+ah_rest(struct ndd_ah *ah, bool rests)
+{
+	TAILQ_REMOVE(ah_list(ah), ah, next);
+	ah->rests = rests;
+	TAILQ_INSERT_TAIL(ah_list(ah), ah, next);
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* The outcome, or the end of a handle that was good; what resolving it took is given back. */
@@ -276,13 +294,14 @@ ah_refresh(struct ndd_ah *ah, uint64_t now_ns)
 	(void)ah_enter(ah); /* it has its room */
 }
 
-void
-ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
+static void
+end_lost(struct ndd *d, struct ndd_ah_list *list, ndd_path_lost *lost, const void *arg,
+	const char *why)
 {
 	char to[INET6_ADDRSTRLEN];
 	struct ndd_ah *ah;
 
-	TAILQ_FOREACH (ah, &d->ahs, next) {
+	TAILQ_FOREACH (ah, list, next) {
 		const struct roce_path path = {.sgid = ah->local.gid, .dgid = ah->remote.gid};
 
 		if (ah->state == NDD_AH_OVER || !lost(d, &path, arg))
@@ -292,6 +311,13 @@ ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 		(void)ndd_object_leave(&ndd_ah_class, ah->session, ah);
 		ah_conclude(ah, NDSH_ERR_NETWORK_UNREACHABLE, NULL);
 	}
+}
+
+void
+ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
+{
+	end_lost(d, &d->ahs, lost, arg, why);
+	end_lost(d, &d->resting_ahs, lost, arg, why);
 }
 
 /* False: its principal has no time left in this turn, and it stays due. A neighbour that answers,
@@ -313,21 +339,43 @@ ah_take_turn(struct ndd_ah *ah, uint64_t now_ns)
 	return true;
 }
 
+static void
+ahs_wake(struct ndd *d)
+{
+	struct ndd_ah *ah;
+
+	while ((ah = TAILQ_FIRST(&d->resting_ahs)) != NULL)
+		ah_rest(ah, false);
+}
+
+static void
+ah_look(struct ndd_ah *ah, uint64_t now_ns, bool moved)
+{
+	struct ndd_hops *hops = &ah->session->daemon->ah_hops;
+
+	ah->due |= moved || ah->fresh || now_ns >= ah->deadline_ns;
+	if (ah->due && !ah_take_turn(ah, now_ns))
+		ndd_hops_until(hops, 0);
+	ndd_hops_until(hops, ah->deadline_ns);
+	if (!ah->due && ah->state != NDD_AH_RESOLVING)
+		ah_rest(ah, true);
+}
+
+/* A new one makes it look at those that wait, however many others there are. */
 void
 ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 {
-	struct ndd_ah *ah;
+	struct ndd_ah *ah, *next;
 	bool moved;
 
 	if (!ndd_hops_begin(&d->ah_hops, d->net, now_ns, &moved))
 		return;
-	TAILQ_FOREACH (ah, &d->ahs, next) {
-		if (ah->session->ended) /* it is being taken down */
-			continue;
-		ah->due |= moved || ah->fresh || now_ns >= ah->deadline_ns;
-		if (ah->due && !ah_take_turn(ah, now_ns))
-			ndd_hops_until(&d->ah_hops, 0);
-		ndd_hops_until(&d->ah_hops, ah->deadline_ns);
+	if (moved)
+		ahs_wake(d);
+	for (ah = TAILQ_FIRST(&d->ahs); ah != NULL; ah = next) {
+		next = TAILQ_NEXT(ah, next);
+		if (!ah->session->ended) /* else it is being taken down */
+			ah_look(ah, now_ns, moved);
 	}
 }
 
@@ -339,7 +387,7 @@ ah_free(struct ndd_session *s, void *object)
 	if (ah->cm != NULL)
 		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
 	ndd_port_give(&ah->port);
-	TAILQ_REMOVE(&s->daemon->ahs, ah, next);
+	TAILQ_REMOVE(ah_list(ah), ah, next);
 	ndd_slots_remove(&s->ahs, ah->id);
 	free(ah);
 }

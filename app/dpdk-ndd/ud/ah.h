@@ -28,6 +28,7 @@ struct ndd_ah {
 	enum ndd_ah_state state;
 	bool wants_service, fresh;
 	bool due;	      /* ndd_ah_tick() has something to do with it */
+	bool rests;	      /* in the list of those that it need not look at */
 	struct ndd_port port; /* of the SIDR query */
 	struct roce_cm_addr local, remote;
 	struct net_nexthop hop;

@@ -135,7 +135,8 @@ Test(ah, following_a_neighbour_takes_the_time_of_its_client)
 
 	tick_with(r, s, NDD_TURN_NS * 1000);
 	cr_assert(eq(u32, ready_now(client), THREE));
-	TAILQ_FOREACH (ah, &r->d.ahs, next)
+	cr_expect(eq(ptr, TAILQ_FIRST(&r->d.ahs), NULL), "a new one does not meet them");
+	TAILQ_FOREACH (ah, &r->d.resting_ahs, next)
 		memcpy(ah->hop.dmac, elsewhere, sizeof(elsewhere));
 	r->d.ah_hops.generation--; /* the neighbour is at another place */
 	for (unsigned i = 0; i <= THREE; i++) {
@@ -143,6 +144,8 @@ Test(ah, following_a_neighbour_takes_the_time_of_its_client)
 
 		tick_with(r, s, i != 0);
 		TAILQ_FOREACH (ah, &r->d.ahs, next)
+			behind++;
+		TAILQ_FOREACH (ah, &r->d.resting_ahs, next)
 			behind += memcmp(ah->hop.dmac, elsewhere, sizeof(elsewhere)) == 0;
 		cr_expect(eq(u32, behind, THREE - i), "turn %u", i);
 	}
