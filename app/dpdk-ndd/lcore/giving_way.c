@@ -12,14 +12,14 @@ judge_anew(struct ndd_giving_way *g, bool sleeps, uint64_t now_ns)
 void
 ndd_giving_way_yielded(struct ndd_giving_way *g, uint64_t now_ns, uint64_t took_ns)
 {
-	if (took_ns >= NDD_YIELD_DEAR_NS)
-		g->lost_ns += took_ns;
-	if (g->lost_ns > NDD_YIELDS_JUDGED_NS / 2) {
-		judge_anew(g, true, now_ns);
-	} else if (now_ns - g->since_ns > NDD_YIELDS_JUDGED_NS) {
+	if (now_ns - g->since_ns > NDD_YIELDS_JUDGED_NS) { /* they were cheap enough */
 		g->doublings = 0;
 		judge_anew(g, false, now_ns);
 	}
+	if (took_ns >= NDD_YIELD_DEAR_NS)
+		g->lost_ns += took_ns;
+	if (g->lost_ns > NDD_YIELDS_JUDGED_NS / 2)
+		judge_anew(g, true, now_ns);
 }
 
 bool

@@ -97,6 +97,17 @@ Test(giving_way, it_sleeps_where_two_thirds_are_lost)
 	cr_expect(sleeps());
 }
 
+/* What a busy lcore lost long ago says nothing of those that are beside it now. */
+Test(giving_way, what_was_lost_before_is_forgotten)
+{
+	for (uint64_t lost = 0; lost + DEAR_NS <= NDD_YIELDS_JUDGED_NS / 2; lost += DEAR_NS)
+		yield(DEAR_NS);
+	cr_assert(not(sleeps()));
+	now_ns += NDD_YIELDS_JUDGED_NS;
+	yield(DEAR_NS);
+	cr_expect(not(sleeps()));
+}
+
 Test(giving_way, yields_are_tried_again_ever_more_seldom)
 {
 	uint64_t want = NDD_YIELDS_AGAIN_NS;
