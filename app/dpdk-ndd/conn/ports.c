@@ -92,21 +92,16 @@ port_enter(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use)
 	LIST_INSERT_HEAD(p->bucket, p, entry);
 }
 
-/* What p's account has there besides: one that pays, if there is one. */
+/* What p's account has there besides, from `other` on. A listener's newest connection is the first
+ * of them. */
 static struct ndd_port *
-port_beside(const struct ndd_port *p, const struct ndd_port_bucket *bucket)
+port_beside(const struct ndd_port *p, struct ndd_port *other)
 {
-	struct ndd_port *other, *found = NULL;
-
-	LIST_FOREACH (other, bucket, entry) {
-		if (other == p || other->account != p->account || other->nic != p->nic ||
-			other->addr.port != p->addr.port)
-			continue;
-		found = other;
-		if (other->pays)
-			break;
-	}
-	return found;
+	for (; other != NULL; other = LIST_NEXT(other, entry))
+		if (other != p && other->account == p->account && other->nic == p->nic &&
+			other->addr.port == p->addr.port)
+			return other;
+	return NULL;
 }
 
 enum ndsh_status
@@ -135,7 +130,7 @@ ndd_port_accepted(struct ndd_ports *t, struct ndd_account *account, struct ndd_p
 	p->nic = nic;
 	p->addr = *addr;
 	p->account = account;
-	p->pays = account != NULL && port_beside(p, port_bucket(t, addr->port)) == NULL;
+	p->pays = account != NULL && port_beside(p, LIST_FIRST(port_bucket(t, addr->port))) == NULL;
 	if (p->pays && !ndd_account_take(account, CONFIG_SHARE_ports, 1))
 		return NDSH_ERR_NO_RESOURCES;
 	port_enter(t, p, NDD_PORT_ACCEPTED);
@@ -167,9 +162,11 @@ ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *e
 static void
 port_pass_on(struct ndd_port *p)
 {
-	struct ndd_port *heir = port_beside(p, p->bucket);
+	struct ndd_port *heir = port_beside(p, LIST_FIRST(p->bucket)), *other = heir;
 
-	if (heir == NULL || heir->pays)
+	while (other != NULL && !other->pays)
+		other = port_beside(p, LIST_NEXT(other, entry));
+	if (heir == NULL || other != NULL)
 		ndd_account_give(p->account, CONFIG_SHARE_ports, 1);
 	else
 		heir->pays = true;
