@@ -86,6 +86,27 @@ ndv_async_start(struct ndv_context *c)
 }
 
 static bool
+is_pending(struct nd_adapter *a)
+{
+	bool pending;
+
+	pthread_mutex_lock(&a->lock);
+	pending = !TAILQ_EMPTY(&a->events);
+	pthread_mutex_unlock(&a->lock);
+	return pending;
+}
+
+/* An event that comes between the look and the count is asked for anew. */
+void
+ndv_async_forget(struct ndv_context *c)
+{
+	pthread_mutex_lock(&c->lock);
+	if (!is_pending(c->adapter) && ndv_counter_try(c->verbs.context.async_fd))
+		ask_for_events(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static bool
 tell_qp(struct ndv_qp *qp, struct ibv_async_event *out)
 {
 	if (qp == NULL)

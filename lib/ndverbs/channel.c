@@ -68,7 +68,7 @@ ndv_channel_forget(struct ndv_cq *cq)
 	pthread_mutex_lock(&channel->lock);
 	if (cq->is_due) {
 		TAILQ_REMOVE(&channel->due, cq, in_due);
-		ndv_counter_try(channel->base.fd);
+		(void)ndv_counter_try(channel->base.fd);
 	}
 	pthread_mutex_unlock(&channel->lock);
 }

@@ -24,11 +24,11 @@ ndv_counter_down(int fd)
 
 /* Another thread may take the last one at this moment, so looking first would not do. Kernels
  * before 5.8 can't read so: there the descriptor stays readable once too often. */
-void
+bool
 ndv_counter_try(int fd)
 {
 	uint64_t one;
 	struct iovec to = {.iov_base = &one, .iov_len = sizeof(one)};
 
-	(void)!preadv2(fd, &to, 1, -1, RWF_NOWAIT);
+	return preadv2(fd, &to, 1, -1, RWF_NOWAIT) == sizeof(one);
 }

@@ -9,7 +9,7 @@
 void ndv_counter_up(int fd);
 /* One less; waits for one, unless the program has made it non-blocking. false: errno says why. */
 bool ndv_counter_down(int fd);
-/* One less, if there is one. */
-void ndv_counter_try(int fd);
+/* One less, if there is one: true. */
+bool ndv_counter_try(int fd);
 
 #endif

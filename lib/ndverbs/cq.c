@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ndverbs/async.h"
 #include "ndverbs/context.h"
 #include "ndverbs/cq.h"
 #include "ndverbs/errors.h"
@@ -108,6 +109,7 @@ ibv_destroy_cq(struct ibv_cq *base)
 		return EBUSY;
 	ndv_context_remove_cq(ndv_context(base->context), cq);
 	(void)nd_cq_close(cq->nd);
+	ndv_async_forget(ndv_context(base->context));
 	if (base->channel != NULL) {
 		ndv_channel_forget(cq);
 		__atomic_fetch_sub(&base->channel->refcnt, 1, __ATOMIC_RELEASE);

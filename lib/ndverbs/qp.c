@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ndclient/qp/qp.h"
+#include "ndverbs/async.h"
 #include "ndverbs/context.h"
 #include "ndverbs/errors.h"
 #include "ndverbs/leaving.h"
@@ -204,6 +205,7 @@ ibv_destroy_qp(struct ibv_qp *base)
 	ndv_context_forsake(ndv_context(base->context), qp);
 	ndv_qp_empty(qp);
 	(void)nd_qp_close(qp->nd);
+	ndv_async_forget(ndv_context(base->context));
 	pthread_mutex_lock(&base->mutex);
 	while (base->events_completed != qp->told)
 		pthread_cond_wait(&base->cond, &base->mutex);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ndverbs/async.h"
 #include "ndverbs/context.h"
 #include "ndverbs/errors.h"
 #include "ndverbs/object.h"
@@ -73,6 +74,7 @@ ibv_destroy_srq(struct ibv_srq *base)
 		return EBUSY;
 	ndv_context_remove_srq(ndv_context(base->context), srq);
 	(void)nd_srq_close(srq->nd);
+	ndv_async_forget(ndv_context(base->context));
 	pthread_mutex_lock(&base->mutex);
 	while (base->events_completed != srq->told)
 		pthread_cond_wait(&base->cond, &base->mutex);

@@ -150,27 +150,57 @@ run_events(void)
 
 /* The peer's request for what it may not have ends this queue pair, which is an event; that of the
  * peer's own is none. */
+static void
+be_denied(struct rig *r)
+{
+	struct ibv_sge sge = rig_sge(r, 0, 0, 8);
+	struct ibv_send_wr wr = rig_request(r, IBV_WR_RDMA_WRITE, &sge, 1);
+
+	wr.wr.rdma.rkey ^= 0x100;
+	rig_post(r, &wr);
+	rig_wait_for(r, 1, IBV_WC_REM_ACCESS_ERR, 0);
+	WANT(is_readable(r->context->async_fd, 5000));
+}
+
 void
 run_async(void)
 {
 	struct ibv_async_event e;
-	struct ibv_sge sge;
-	struct ibv_send_wr wr;
 	struct rig r;
 
 	rig_open(&r, false);
 	rig_connect(&r);
-	sge = rig_sge(&r, 0, 0, 8);
-	wr = rig_request(&r, IBV_WR_RDMA_WRITE, &sge, 1);
 	WANT(!is_readable(r.context->async_fd, 0));
-	wr.wr.rdma.rkey ^= 0x100;
-	rig_post(&r, &wr);
-	rig_wait_for(&r, 1, IBV_WC_REM_ACCESS_ERR, 0);
-	WANT(is_readable(r.context->async_fd, 5000));
+	be_denied(&r);
 	WANT(ibv_get_async_event(r.context, &e) == 0);
 	WANT(e.event_type == IBV_EVENT_QP_ACCESS_ERR && e.element.qp == r.qp[1]);
 	ibv_ack_async_event(&e);
 	/* A program that sees it readable reads, and would wait for nothing. */
+	WANT(!is_readable(r.context->async_fd, 200));
+	rig_close(&r);
+}
+
+/* An event of an object that is destroyed is not told, and the descriptor does not announce it;
+ * those that come later are told. */
+void
+run_async_destroyed(void)
+{
+	struct ibv_async_event e;
+	struct rig r;
+
+	rig_open(&r, false);
+	rig_connect(&r);
+	be_denied(&r);
+	for (int side = 0; side < 2; side++) {
+		WANT(ibv_destroy_qp(r.qp[side]) == 0);
+		r.qp[side] = rig_make_qp(&r, 0);
+	}
+	WANT(!is_readable(r.context->async_fd, 200));
+	rig_connect(&r);
+	be_denied(&r);
+	WANT(ibv_get_async_event(r.context, &e) == 0);
+	WANT(e.event_type == IBV_EVENT_QP_ACCESS_ERR && e.element.qp == r.qp[1]);
+	ibv_ack_async_event(&e);
 	WANT(!is_readable(r.context->async_fd, 200));
 	rig_close(&r);
 }

@@ -5,7 +5,7 @@ from sandbox import Failure, run
 from verbs import both, under
 
 SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush", "reset",
-             "states", "destroyed", "busy", "events", "async", "established", "threads", "limits",
+             "states", "destroyed", "busy", "events", "async", "async-destroyed", "established", "threads", "limits",
              "polls", "pollers", "batches", "batches-fail", "batches-wait",
              "unreliable", "unreliable-states",
              "datagrams", "datagrams-reset", "stopped", "leaving", "groups", "groups-full", "domains", "rereg", "numbers",

@@ -64,6 +64,7 @@ void run_destroyed(void);
 void run_busy(void);
 void run_events(void);
 void run_async(void);
+void run_async_destroyed(void);
 void run_established(void);
 void run_removed(void);
 

@@ -52,6 +52,7 @@ static const struct scenario scenarios[] = {
 	{"busy", run_busy},
 	{"events", run_events},
 	{"async", run_async},
+	{"async-destroyed", run_async_destroyed},
 	{"established", run_established},
 	{"removed", run_removed},
 };

@@ -149,7 +149,7 @@ cm_events_drop(struct cm_id *id, const struct cm_join *join)
 		if (e->id != id || (join != NULL && e->join != join))
 			continue;
 		TAILQ_REMOVE(&id->file->events, e, next);
-		ndv_counter_try(id->file->fd);
+		(void)ndv_counter_try(id->file->fd);
 		free(e);
 	}
 }
@@ -176,7 +176,7 @@ cm_id_move(struct cm_id *id, struct cm_file *to)
 		if (e->id != id)
 			continue;
 		TAILQ_REMOVE(&from->events, e, next);
-		ndv_counter_try(from->fd);
+		(void)ndv_counter_try(from->fd);
 		if (e->request != NULL)
 			change_file(e->request, to);
 		TAILQ_INSERT_TAIL(&to->events, e, next);
