@@ -87,7 +87,7 @@ def cases(link, table):
 # ---- our own program -----------------------------------------------------------------------------
 
 SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "families", "numbers", "destroy",
-             "descriptor", "fork", "migrate", "crowded", "service", "service-reject", "service-nobody",
+             "descriptor", "fork", "migrate", "timewait", "crowded", "service", "service-reject", "service-nobody",
              "service-nowhere", "service-spaces", "service-limits")
 
 

@@ -408,6 +408,7 @@ static const struct scenario scenarios[] = {
 	{"fork", run_fork},
 	{"migrate", run_migrate},
 	{"many", run_many},
+	{"timewait", run_timewait},
 	{"waits", run_waits},
 	{"crowded", run_crowded},
 	{"service", run_service},

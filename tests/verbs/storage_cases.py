@@ -51,7 +51,7 @@ def contents(path):
 
 
 def iser(link):
-    """What one client writes is in the target's file, and what another one reads."""
+    """What one client writes is in the target's file, and what another one reads. No queue pair is left of them."""
     needed()
     with scratch("ndd-iser-") as folder:
         environment = {**os.environ, "TGT_IPC_SOCKET": os.path.join(folder, "tgt")}
@@ -66,6 +66,7 @@ def iser(link):
                 url = f"iser://{link.a.addresses[0]}:{PORT}/{IQN}/1"
                 write_pieces(link, url, folder, data)
                 run(*under(link.b, "qemu-img", "dd", "-f", "raw", "-O", "raw", f"bs={PIECE}", "if=" + url, "of=" + back))
+                until(lambda: not link.a.usage().get("qps"), "the target lets go of the connections (TIMEWAIT_EXIT)")
             except Failure as e:
                 raise Failure(f"{e}\ntgtd:\n{target.text[-3000:]}") from None
         if contents(disk) != data or contents(back) != data:

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ndclient/conn/numbers.h"
 
+#include <unistd.h>
+
 #include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
+#include "ndclient/session/fd.h"
 
 nd_status
 nd_cm_start(struct nd_adapter *a, struct nd_cm *cm)
 {
 	if (a->abi_minor < NDSH_MINOR_CM)
 		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for librdmacm");
+	cm->timer_fd = -1;
 	pthread_mutex_lock(&a->lock);
 	a->cm = cm;
 	pthread_mutex_unlock(&a->lock);
@@ -23,6 +28,40 @@ nd_cm_event(struct nd_adapter *a, const struct ndsh_ev_cm *ev)
 {
 	if (a->cm != NULL)
 		a->cm->on_event(a->cm, ev);
+}
+
+/* The first time that it is called is by on_event, which holds nd_adapter.lock. */
+static bool
+open_timer(struct nd_adapter *a)
+{
+	int fd;
+
+	if (a->cm->timer_fd >= 0)
+		return true;
+	if (!nd_callbacks_start(a))
+		return false;
+	fd = nd_timer_open();
+	if (fd < 0)
+		return false;
+	if (!nd_callbacks_watch(a, fd, ND_CALLBACK_CM, 0)) {
+		close(fd);
+		return false;
+	}
+	a->cm->timer_fd = fd;
+	return true;
+}
+
+bool
+nd_cm_wake_at(struct nd_adapter *a, uint64_t at_ns)
+{
+	return open_timer(a) && nd_timer_set(a->cm->timer_fd, at_ns);
+}
+
+void
+nd_cm_time(struct nd_adapter *a)
+{
+	(void)nd_drain(a->cm->timer_fd);
+	a->cm->on_time(a->cm);
 }
 
 /* The handle of the open queue pair; false: there is none. */

@@ -7,7 +7,6 @@
  * with a time alone only a failed one, for which the daemon fires as for a solicited one. Arms of
  * the application join with the callback that is due (R-CQ-25), and don't touch the word.
  */
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +21,6 @@
 #include "ndclient/session/spin.h"
 
 #define UNLIMITED 0xffffffffu
-#define NS_PER_S  1000000000ull
 #define NS_PER_US 1000ull
 
 static uint64_t
@@ -36,12 +34,11 @@ static bool
 moderation_set_timer(struct nd_cq *cq, uint64_t at_ns)
 {
 	struct nd_moderation *m = &cq->moderation;
-	struct itimerspec t = {0};
 
 	if (at_ns == UINT64_MAX)
 		return true;
 	if (!m->has_timer) {
-		m->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		m->timer_fd = nd_timer_open();
 		if (m->timer_fd < 0)
 			return false;
 		if (!nd_callbacks_watch(cq->adapter, m->timer_fd, ND_CALLBACK_CQ, cq->id)) {
@@ -50,9 +47,7 @@ moderation_set_timer(struct nd_cq *cq, uint64_t at_ns)
 		}
 		m->has_timer = true;
 	}
-	t.it_value.tv_sec = (time_t)(at_ns / NS_PER_S);
-	t.it_value.tv_nsec = (long)(at_ns % NS_PER_S);
-	return timerfd_settime(m->timer_fd, TFD_TIMER_ABSTIME, &t, NULL) == 0;
+	return nd_timer_set(m->timer_fd, at_ns);
 }
 
 /* UINT64_MAX: none. By the depth that the queue has now. */

@@ -117,6 +117,13 @@ dispatch_end(struct nd_adapter *a, uint32_t id)
 	nd_mr_end_all(a);
 }
 
+static void
+dispatch_cm_time(struct nd_adapter *a, uint32_t id)
+{
+	(void)id;
+	nd_cm_time(a);
+}
+
 const struct nd_handlers nd_handlers = {
 	.on_event = dispatch_event,
 	.on_queue = dispatch_queue,
@@ -127,5 +134,6 @@ const struct nd_handlers nd_handlers = {
 			[ND_CALLBACK_SRQ] = nd_srq_call_back,
 			[ND_CALLBACK_OFFER] = dispatch_offer,
 			[ND_CALLBACK_END] = dispatch_end,
+			[ND_CALLBACK_CM] = dispatch_cm_time,
 		},
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ndclient/session/fd.h"
 
-#include <stdint.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
+
+#define NS_PER_S 1000000000ull
 
 void
 nd_fd_wake(int fd)
@@ -22,4 +24,19 @@ nd_drain(int fd)
 		n = read(fd, buf, sizeof(buf));
 	while (n == (ssize_t)sizeof(buf));
 	return n != 0;
+}
+
+int
+nd_timer_open(void)
+{
+	return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+bool
+nd_timer_set(int fd, uint64_t at_ns)
+{
+	const struct itimerspec t = {.it_value = {.tv_sec = (time_t)(at_ns / NS_PER_S),
+					     .tv_nsec = (long)(at_ns % NS_PER_S)}};
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &t, NULL) == 0;
 }

@@ -19,6 +19,7 @@ enum nd_callback_kind {
 	ND_CALLBACK_SRQ, /* id: of the shared receive queue */
 	ND_CALLBACK_OFFER,
 	ND_CALLBACK_END,
+	ND_CALLBACK_CM,
 	ND_CALLBACK_KINDS,
 };
 

@@ -43,6 +43,7 @@ enum cm_event_type {
 	CM_EV_DISCONNECTED = 10,
 	CM_EV_DEVICE_REMOVAL = 11,
 	CM_EV_MULTICAST_JOIN = 12,
+	CM_EV_TIMEWAIT_EXIT = 15,
 };
 
 enum cm_state {
@@ -83,7 +84,8 @@ struct cm_session {
 	struct ndv_device *device;
 	bool gone;
 	LIST_HEAD(, cm_port) ports;
-	LIST_HEAD(, cm_id) ids; /* with connections */
+	LIST_HEAD(, cm_id) ids;		       /* with connections */
+	TAILQ_HEAD(cm_resting, cm_id) resting; /* in time-wait: cm_timewait.c */
 	LIST_ENTRY(cm_session) next;
 };
 
@@ -117,7 +119,9 @@ struct cm_id {
 	uint32_t conn;
 	uint32_t psn; /* the first that is accepted */
 	bool has_peer;
-	struct ndsh_ev_cm peer; /* what the request or the reply has said */
+	struct ndsh_ev_cm peer;	 /* what the request or the reply has said */
+	uint64_t rests_until_ns; /* in time-wait; 0: it is not */
+	TAILQ_ENTRY(cm_id) in_resting;
 	LIST_ENTRY(cm_id) in_file;
 	LIST_ENTRY(cm_id) in_session;
 };
@@ -185,6 +189,15 @@ int cm_session_get(struct ndv_device *device, struct cm_session **out);
 void cm_session_event(struct nd_cm *cm, const struct ndsh_ev_cm *ev);
 /* The connection with the number in id->conn is id's from now on; cm_lock held. */
 void cm_session_enter(struct cm_session *s, struct cm_id *id, uint32_t conn);
+
+/* ---- cm_timewait.c: cm_lock held ---------------------------------------------------------- */
+
+/* Its connection is over, by an event. The code is that of the peer's acknowledgements' timeout. */
+void cm_timewait_begin(struct cm_id *id, uint8_t code);
+/* The identifier leaves its session. */
+void cm_timewait_forget(struct cm_id *id);
+/* nd_cm.on_time; takes cm_lock. */
+void cm_timewait_over(struct nd_cm *cm);
 
 /* ---- commands: 0, or an errno -------------------------------------------------------------- */
 

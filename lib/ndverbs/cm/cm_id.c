@@ -129,8 +129,10 @@ cm_id_release(struct cm_id *id)
 	}
 	pthread_mutex_lock(&cm_lock);
 	s = id->session;
-	if (s != NULL)
+	if (s != NULL) {
 		LIST_REMOVE(id, in_session);
+		cm_timewait_forget(id);
+	}
 	id->session = NULL;
 	pthread_mutex_unlock(&cm_lock);
 	if (s != NULL)

@@ -33,9 +33,11 @@ open_session(struct ndv_device *device, struct cm_session **out)
 	if (s == NULL)
 		return ENOMEM;
 	s->base.on_event = cm_session_event;
+	s->base.on_time = cm_timewait_over;
 	s->device = device;
 	LIST_INIT(&s->ports);
 	LIST_INIT(&s->ids);
+	TAILQ_INIT(&s->resting);
 	st = nd_adapter_open(at, sizeof(device->address), NULL, &s->adapter);
 	if (st == ND_SUCCESS) {
 		st = nd_cm_start(s->adapter, &s->base);
@@ -205,11 +207,13 @@ on_disconnected(struct cm_id *id, const struct ndsh_ev_cm *ev)
 	const enum cm_state before = cm_state(id);
 
 	cm_set_state(id, CM_OVER);
-	if (before == CM_REPLIED && ev->h.status == NDSH_ERR_ABORTED)
+	if (before == CM_REPLIED && ev->h.status == NDSH_ERR_ABORTED) {
 		cm_event_raise(id, CM_EV_REJECTED, -ECONNABORTED, ev);
-	else
-		cm_event_raise(id, CM_EV_DISCONNECTED,
-			ev->h.status == NDSH_UNANSWERED ? -ETIMEDOUT : 0, ev);
+		return;
+	}
+	cm_event_raise(
+		id, CM_EV_DISCONNECTED, ev->h.status == NDSH_UNANSWERED ? -ETIMEDOUT : 0, ev);
+	cm_timewait_begin(id, ev->ack_timeout);
 }
 
 static void
