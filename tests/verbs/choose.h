@@ -10,6 +10,8 @@ struct scenario {
 	void (*run)(void); /* ends the program if something is not so */
 };
 
+/* Of CLOCK_MONOTONIC. */
+double scenario_seconds(void);
 /* Run that which the only argument names. Returns the exit code: 2 if there is none such. */
 int choose_scenario(int argc, char **argv, const struct scenario *all, size_t count);
 

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of connections' time-wait, which programs are told that keep their queue pairs for it. */
 #include <poll.h>
-#include <time.h>
 
+#include "choose.h"
 #include "cm_rig.h"
 #include "cm_scenarios.h"
 
 #define SHORTEST 0.268 /* seconds: 4.096 us << 16 */
 #define LONGEST	 4.295 /* << 20 */
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static bool
 is_silent(const struct cm_rig *r, double seconds)
@@ -46,10 +37,10 @@ run_timewait(void)
 
 	cm_rig_open(&r);
 	cm_rig_connect(&r);
-	begin = now();
+	begin = scenario_seconds();
 	cm_rig_disconnect(&r);
 	first = await_exit(&r);
-	took = now() - begin;
+	took = scenario_seconds() - begin;
 	WANT(took >= SHORTEST);
 	WANT(first == r.here || first == r.there);
 	WANT(await_exit(&r) == (first == r.here ? r.there : r.here));

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "choose.h"
 #include "rig.h"
 #include "scenarios.h"
 
@@ -84,15 +84,6 @@ acknowledge_late(void *cq)
 	return NULL;
 }
 
-static double
-seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void
 write_once(struct rig *r)
 {
@@ -137,10 +128,10 @@ run_events(void)
 		WANT(ibv_destroy_qp(r.qp[side]) == 0);
 		r.qp[side] = NULL;
 	}
-	begin = seconds_now();
+	begin = scenario_seconds();
 	WANT(pthread_create(&thread, NULL, acknowledge_late, r.cq) == 0);
 	WANT(ibv_destroy_cq(r.cq) == 0);
-	WANT(seconds_now() - begin > 0.2);
+	WANT(scenario_seconds() - begin > 0.2);
 	pthread_join(thread, NULL);
 	WANT(!is_readable(r.channel->fd, 0));
 	r.cq = ibv_create_cq(r.context, 1, NULL, r.channel, 0);
@@ -162,21 +153,28 @@ be_denied(struct rig *r)
 	WANT(is_readable(r->context->async_fd, 5000));
 }
 
+/* A program that sees it readable reads, and would wait for nothing. */
+static void
+expect_denial(struct rig *r)
+{
+	struct ibv_async_event e;
+
+	WANT(ibv_get_async_event(r->context, &e) == 0);
+	WANT(e.event_type == IBV_EVENT_QP_ACCESS_ERR && e.element.qp == r->qp[1]);
+	ibv_ack_async_event(&e);
+	WANT(!is_readable(r->context->async_fd, 200));
+}
+
 void
 run_async(void)
 {
-	struct ibv_async_event e;
 	struct rig r;
 
 	rig_open(&r, false);
 	rig_connect(&r);
 	WANT(!is_readable(r.context->async_fd, 0));
 	be_denied(&r);
-	WANT(ibv_get_async_event(r.context, &e) == 0);
-	WANT(e.event_type == IBV_EVENT_QP_ACCESS_ERR && e.element.qp == r.qp[1]);
-	ibv_ack_async_event(&e);
-	/* A program that sees it readable reads, and would wait for nothing. */
-	WANT(!is_readable(r.context->async_fd, 200));
+	expect_denial(&r);
 	rig_close(&r);
 }
 
@@ -185,7 +183,6 @@ run_async(void)
 void
 run_async_destroyed(void)
 {
-	struct ibv_async_event e;
 	struct rig r;
 
 	rig_open(&r, false);
@@ -198,10 +195,7 @@ run_async_destroyed(void)
 	WANT(!is_readable(r.context->async_fd, 200));
 	rig_connect(&r);
 	be_denied(&r);
-	WANT(ibv_get_async_event(r.context, &e) == 0);
-	WANT(e.event_type == IBV_EVENT_QP_ACCESS_ERR && e.element.qp == r.qp[1]);
-	ibv_ack_async_event(&e);
-	WANT(!is_readable(r.context->async_fd, 200));
+	expect_denial(&r);
 	rig_close(&r);
 }
 

@@ -106,12 +106,20 @@ await_peer(struct ibv_qp *qp, uint32_t number, const union ibv_gid *gid)
 			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
-void
-rig_await_peer(struct rig *r, struct ibv_qp *qp, uint32_t number)
+static union ibv_gid
+own_gid(const struct rig *r)
 {
 	union ibv_gid gid;
 
 	WANT(ibv_query_gid(r->context, 1, 0, &gid) == 0);
+	return gid;
+}
+
+void
+rig_await_peer(struct rig *r, struct ibv_qp *qp, uint32_t number)
+{
+	const union ibv_gid gid = own_gid(r);
+
 	await_peer(qp, number, &gid);
 }
 
@@ -129,9 +137,8 @@ rig_go_on(struct ibv_qp *qp)
 void
 rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number)
 {
-	union ibv_gid gid;
+	const union ibv_gid gid = own_gid(r);
 
-	WANT(ibv_query_gid(r->context, 1, 0, &gid) == 0);
 	rig_connect_to(qp, number, &gid);
 }
 
