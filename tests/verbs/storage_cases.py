@@ -11,15 +11,14 @@ from cases import Skip
 from sandbox import Failure, Process, run, scratch, until
 from verbs import PORT, under
 
-PROGRAMS = ("tgtd", "tgtadm", "qemu-io", "qemu-img", "qemu-system-x86_64")
 BLOCKS = "/usr/lib/x86_64-linux-gnu/qemu/block-iscsi.so"
 IQN = "iqn.2026-11.org.dpdk-ndd:disk"
 QEMU_IQN = "iqn.2008-11.org.linux-kvm"  # as which QEMU logs in
 DISK, PIECE = 4 << 20, 256 << 10  # libiscsi takes no request of more than 512 KiB
 
 
-def needed():
-    if not all(shutil.which(name) for name in PROGRAMS) or not os.path.exists(BLOCKS):
+def needed(*programs):
+    if not all(shutil.which(name) for name in programs):
         raise Skip("no-storage")
 
 
@@ -52,7 +51,9 @@ def contents(path):
 
 def iser(link):
     """What one client writes is in the target's file, and what another one reads. No queue pair is left of them."""
-    needed()
+    needed("tgtd", "tgtadm", "qemu-io", "qemu-img")
+    if not os.path.exists(BLOCKS):
+        raise Skip("no-storage")
     with scratch("ndd-iser-") as folder:
         environment = {**os.environ, "TGT_IPC_SOCKET": os.path.join(folder, "tgt")}
         disk, back, data = os.path.join(folder, "disk"), os.path.join(folder, "back"), os.urandom(DISK)
@@ -100,7 +101,7 @@ def vectors(machine):
 
 
 def migration(link, pin):
-    needed()
+    needed("qemu-system-x86_64")
     with Process(*under(link.b, *MACHINE), name="source", stdin=subprocess.PIPE) as source, \
          Process(*under(link.a, *MACHINE, "-incoming", "defer"), name="destination", stdin=subprocess.PIPE) as there:
         for machine in (source, there):
