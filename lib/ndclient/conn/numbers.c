@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ndclient/conn/numbers.h"
 
-#include <unistd.h>
-
 #include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
@@ -30,31 +28,15 @@ nd_cm_event(struct nd_adapter *a, const struct ndsh_ev_cm *ev)
 		a->cm->on_event(a->cm, ev);
 }
 
-/* The first time that it is called is by on_event, which holds nd_adapter.lock. */
-static bool
-open_timer(struct nd_adapter *a)
-{
-	int fd;
-
-	if (a->cm->timer_fd >= 0)
-		return true;
-	if (!nd_callbacks_start(a))
-		return false;
-	fd = nd_timer_open();
-	if (fd < 0)
-		return false;
-	if (!nd_callbacks_watch(a, fd, ND_CALLBACK_CM, 0)) {
-		close(fd);
-		return false;
-	}
-	a->cm->timer_fd = fd;
-	return true;
-}
-
 bool
 nd_cm_wake_at(struct nd_adapter *a, uint64_t at_ns)
 {
-	return open_timer(a) && nd_timer_set(a->cm->timer_fd, at_ns);
+	struct nd_cm *cm = a->cm;
+
+	/* The first call is by on_event, which holds nd_adapter.lock. */
+	if (cm->timer_fd < 0 && nd_callbacks_start(a))
+		cm->timer_fd = nd_callbacks_timer(a, ND_CALLBACK_CM, 0);
+	return cm->timer_fd >= 0 && nd_timer_set(cm->timer_fd, at_ns);
 }
 
 void

@@ -7,7 +7,6 @@
  * with a time alone only a failed one, for which the daemon fires as for a solicited one. Arms of
  * the application join with the callback that is due (R-CQ-25), and don't touch the word.
  */
-#include <time.h>
 #include <unistd.h>
 
 #include "ndclient/cq/arm.h"
@@ -38,13 +37,9 @@ moderation_set_timer(struct nd_cq *cq, uint64_t at_ns)
 	if (at_ns == UINT64_MAX)
 		return true;
 	if (!m->has_timer) {
-		m->timer_fd = nd_timer_open();
+		m->timer_fd = nd_callbacks_timer(cq->adapter, ND_CALLBACK_CQ, cq->id);
 		if (m->timer_fd < 0)
 			return false;
-		if (!nd_callbacks_watch(cq->adapter, m->timer_fd, ND_CALLBACK_CQ, cq->id)) {
-			close(m->timer_fd);
-			return false;
-		}
 		m->has_timer = true;
 	}
 	return nd_timer_set(m->timer_fd, at_ns);

@@ -8,6 +8,7 @@
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "ndclient/session/adapter.h"
@@ -106,6 +107,18 @@ nd_callbacks_watch(struct nd_adapter *a, int fd, enum nd_callback_kind kind, uin
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = (uint64_t)kind << 32 | id};
 
 	return epoll_ctl(a->callbacks.epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
+}
+
+int
+nd_callbacks_timer(struct nd_adapter *a, enum nd_callback_kind kind, uint32_t id)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 && !nd_callbacks_watch(a, fd, kind, id)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 void

@@ -39,6 +39,8 @@ void nd_callback_run(void (*callback)(void *arg, nd_status st), void *arg, nd_st
 bool nd_callbacks_start(struct nd_adapter *a);
 /* Let the thread watch the descriptor. */
 bool nd_callbacks_watch(struct nd_adapter *a, int fd, enum nd_callback_kind kind, uint32_t id);
+/* A timer that the thread watches, for nd_timer_set(); -1: no descriptor is left. */
+int nd_callbacks_timer(struct nd_adapter *a, enum nd_callback_kind kind, uint32_t id);
 void nd_callbacks_unwatch(struct nd_adapter *a, int fd);
 /* Returns when all callbacks have; none follows. */
 void nd_callbacks_stop(struct nd_adapter *a);

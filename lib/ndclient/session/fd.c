@@ -26,12 +26,6 @@ nd_drain(int fd)
 	return n != 0;
 }
 
-int
-nd_timer_open(void)
-{
-	return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-}
-
 bool
 nd_timer_set(int fd, uint64_t at_ns)
 {

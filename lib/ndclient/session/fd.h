@@ -10,9 +10,7 @@
 void nd_fd_wake(int fd);
 /* Read all that is there. False: the other end is closed. */
 bool nd_drain(int fd);
-/* A timer, which is readable from the time that it is set to (CLOCK_MONOTONIC, not 0). -1: no
- * descriptor is left. */
-int nd_timer_open(void);
+/* A timer (timerfd) is readable from that time on (CLOCK_MONOTONIC, not 0). */
 bool nd_timer_set(int fd, uint64_t at_ns);
 
 #endif
