@@ -210,7 +210,7 @@ ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	ah->priv_bytes = m->priv_bytes;
 	memcpy(ah->priv, m->priv, m->priv_bytes);
 	/* ndd_ah_tick() goes on: the reply leaves before the event. */
-	ah->fresh = true;
+	ah->due = true;
 	ah->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
 	ndd_hops_until(&s->daemon->ah_hops, 0);
 	TAILQ_INSERT_TAIL(&s->daemon->ahs, ah, next);
@@ -272,7 +272,6 @@ ah_step(struct ndd_ah *ah, uint64_t now_ns)
 	enum ndsh_status status =
 		ndd_next_hop_by(ah_resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
 
-	ah->fresh = false;
 	if (status == NDSH_PENDING)
 		return;
 	ah->deadline_ns = UINT64_MAX;
@@ -353,7 +352,7 @@ ah_look(struct ndd_ah *ah, uint64_t now_ns, bool moved)
 {
 	struct ndd_hops *hops = &ah->session->daemon->ah_hops;
 
-	ah->due |= moved || ah->fresh || now_ns >= ah->deadline_ns;
+	ah->due |= moved || now_ns >= ah->deadline_ns;
 	if (ah->due && !ah_take_turn(ah, now_ns))
 		ndd_hops_until(hops, 0);
 	ndd_hops_until(hops, ah->deadline_ns);

@@ -26,7 +26,7 @@ struct ndd_ah {
 	struct roce_cm_conn *cm; /* QUERYING */
 	uint32_t id;
 	enum ndd_ah_state state;
-	bool wants_service, fresh;
+	bool wants_service;
 	bool due;	      /* ndd_ah_tick() has something to do with it */
 	bool rests;	      /* in the list of those that it need not look at */
 	struct ndd_port port; /* of the SIDR query */
