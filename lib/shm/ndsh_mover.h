@@ -8,7 +8,7 @@
  * atomic on a word of memory, whose operands are in the staging of IN and whose old value goes to
  * that of OUT. The client carries the commands out in their order and moves page->consumer behind
  * those that are done: this is its acknowledgement, and in this queue consumer means nothing else.
- * The queue is armed and its pipe written as for any other.
+ * The queue is armed and wakes its client as any other.
  *  The daemon writes the staging of IN before the command that names it (release, with the entry's
  * last word). The client writes the memory and the staging of OUT before consumer (release; the
  * daemon loads it with acquire). A client that moves consumer too far only spoils its own

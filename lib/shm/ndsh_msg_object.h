@@ -9,7 +9,8 @@
 
 #include "ndsh_msg_hdr.h"
 
-/* Reply: ndsh_id_msg, fd: read end of a pipe; one byte per fired arm, EOF: the daemon is gone. */
+/* Reply: ndsh_id_msg, fd: has a byte to read, or several, when an arm has fired; EOF: the daemon is
+ * gone. */
 struct ndsh_cq_create {
 	struct ndsh_msg_hdr h;
 	uint32_t segment, depth;

@@ -91,7 +91,7 @@ make_in_memory(struct maker *m, enum kind kind, uint32_t *id)
 					    : (void *)&qp;
 	int file = -1, status = raw_ask(r, request, &reply, &file);
 
-	(void)file; /* a pipe: it stays open as long as the attacker lives */
+	(void)file; /* for wake-ups: it stays open as long as the attacker lives */
 	*id = reply.id.id;
 	return status;
 }

@@ -216,7 +216,7 @@ deep_drains(struct target *t, uint32_t how)
 	drains_of(t, (enum drained)how, DEEPEST);
 }
 
-/* The daemon notifies for each message; its pipe is never read. */
+/* The daemon notifies for each message; its wake-ups are never read. */
 static void
 notified(struct target *t, uint32_t arg)
 {

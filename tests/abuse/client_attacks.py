@@ -15,6 +15,8 @@ apart = ()  # a command that runs attackers on CPUs of their own
 OF_THE_LCORE = ("queue-pairs-*", "all-request-slots", "write-*", "read-*", "atomic-*", "invalidate-*", "reset-*",
                 "flush-*", "destroy-*", "notify-*", "doorbell-*", "beyond-*", "peer-*", "datagrams-to-*", "arm-*",
                 "window-type-*", "unreliable-*")
+# Attacks that get what takes a right before they become the other user.
+BECOME_OTHERS = ("wake-up-held",)
 
 
 def other_user():
@@ -31,6 +33,8 @@ def attacker(rig, name, *inside, ms=ATTACK_MS):
     user, link = other_user(), rig.link
     if not user:  # clients of one user share what that user may have
         raise Skip("no-other-user")
+    if name in BECOME_OTHERS:
+        user = {}
     with Process(*apart, *inside, link.build.ndattack, name, link.a.socket_path, link.b.socket_path, ms, name=name,
                  **user) as process:
         process.expect("attacking", 25)

@@ -86,7 +86,7 @@ uint32_t raw_carve(struct raw *r, uint32_t bytes);
 
 struct raw_cq {
 	uint32_t id;
-	int pipe;
+	int wake_fd;
 	struct ndsh_cq_page *page;
 	struct ndsh_cq_reader reader;
 };

@@ -168,10 +168,10 @@ raw_cq(struct raw *r, uint32_t depth, struct raw_cq *cq)
 	struct ndsh_id_msg reply = {.id = 0};
 	int status;
 
-	cq->pipe = -1;
+	cq->wake_fd = -1;
 	cq->page = (void *)(r->base + m.offset);
 	ndsh_cq_reader_view(&cq->reader, cq->page, depth);
-	status = raw_ask(r, &m, &reply, &cq->pipe);
+	status = raw_ask(r, &m, &reply, &cq->wake_fd);
 	cq->id = reply.id;
 	return status;
 }

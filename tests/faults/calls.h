@@ -145,6 +145,7 @@
 	X(signalfd, MINUS, EMFILE)                                                                 \
 	X(sigprocmask, MINUS, EINVAL)                                                              \
 	X(socket, MINUS, EMFILE)                                                                   \
+	X(socketpair, MINUS, EMFILE)                                                               \
 	X(stat64, MINUS, ENOMEM)                                                                   \
 	X(statfs64, MINUS, ENOMEM)                                                                 \
 	X(statx, MINUS, ENOMEM)                                                                    \

@@ -17,17 +17,21 @@ holder_main(void *arg)
 {
 	const struct file_holder *h = arg;
 
-	(void)!pwrite(h->fd, h->absent, HOLDER_PAGE, 0);
+	if (h->reads)
+		(void)!read(h->fd, h->absent, HOLDER_PAGE);
+	else
+		(void)!pwrite(h->fd, h->absent, HOLDER_PAGE, 0);
 	return NULL;
 }
 
-bool
-file_holder_begin(struct file_holder *h, int fd)
+static bool
+holder_begin(struct file_holder *h, int fd, bool reads)
 {
 	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register reg = {.mode = UFFDIO_REGISTER_MODE_MISSING};
 
 	h->fd = fd;
+	h->reads = reads;
 	h->uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (h->uffd < 0)
 		return false;
@@ -41,6 +45,18 @@ file_holder_begin(struct file_holder *h, int fd)
 	for (struct uffd_msg m; read(h->uffd, &m, sizeof(m)) != sizeof(m);)
 		sched_yield();
 	return true;
+}
+
+bool
+file_holder_begin(struct file_holder *h, int fd)
+{
+	return holder_begin(h, fd, false);
+}
+
+bool
+file_holder_begin_reading(struct file_holder *h, int fd)
+{
+	return holder_begin(h, fd, true);
 }
 
 void

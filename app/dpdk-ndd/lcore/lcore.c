@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One turn of an lcore. Everything in it is bounded by a constant of turn.h. */
-#include <errno.h>
-#include <unistd.h>
-
 #include "lcore/call.h"
 #include "lcore/caught_up.h"
+#include "lcore/client_wakeup.h"
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "platform/clock.h"
-
-/* False: not now. A full pipe is readable already, and a closed one has no reader to wake; but the
- * kernel needs a page for an empty one, and the daemon's cgroup may have no memory left. */
-static bool
-wake_client(struct ndd_shard *s, const struct ndd_owner *owner)
-{
-	if (write(owner->notify_fd, "", 1) == 1) {
-		s->count.wakeups++;
-		return true;
-	}
-	return errno == EAGAIN || errno == EPIPE;
-}
 
 /* A wake-up costs a system call, and an interrupt of another CPU if its waiter sleeps: the ones
  * above the budget stay with the engine for the next turn. */
@@ -31,8 +17,12 @@ wake_clients(struct ndd_shard *s, uint64_t now_ns)
 
 	while (n < NDD_WAKEUPS && (n == 0 || ndd_turn_is_within(now_ns, NDD_WAKE_MORE_NS)) &&
 		(cq = roce_shard_fired_cq(s->engine, now_ns)) != NULL) {
+		const struct ndd_owner *owner = roce_cq_owner(cq);
+
 		n++;
-		if (!wake_client(s, roce_cq_owner(cq)))
+		if (ndd_client_wakeup_send(owner->notify_fd))
+			s->count.wakeups++;
+		else
 			roce_shard_fire_again(s->engine, cq);
 	}
 	return n;

@@ -65,7 +65,7 @@ struct ndd_shard_session {
 struct ndd_owner {
 	uint64_t session, object; /* serials */
 	uint32_t handle;
-	int notify_fd; /* CQ: daemon's end of the notification pipe */
+	int notify_fd; /* CQ: the daemon's end, see client_wakeup.h */
 };
 
 /* Frames that a port, or the ring towards its owner, has not taken yet. */

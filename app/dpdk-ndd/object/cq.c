@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion queues: made and destroyed here; resize and affinity are in cq_resize.c. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "control/daemon.h"
 #include "lcore/call.h"
+#include "lcore/client_wakeup.h"
 #include "lcore/shard.h"
 #include "object/cq.h"
 #include "object/segment.h"
@@ -35,14 +35,14 @@ on_shard_cq_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 /* Take back what cq_create() has got so far, in any of its stages. */
 static void
-cq_undo(struct ndd_session *s, struct ndd_cq *cq, int read_fd)
+cq_undo(struct ndd_session *s, struct ndd_cq *cq, int client_end)
 {
 	if (cq->owner.handle != NDD_SLOT_NONE)
 		ndd_slots_remove(&s->cqs, cq->owner.handle);
 	if (cq->owner.notify_fd >= 0)
 		close(cq->owner.notify_fd);
-	if (read_fd >= 0)
-		close(read_fd);
+	if (client_end >= 0)
+		close(client_end);
 	free(cq);
 }
 
@@ -53,7 +53,7 @@ cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	uint32_t bytes = ndsh_cq_bytes(m->depth);
 	struct cq_making c = {.client = &s->lcore->client, .depth = m->depth};
 	struct ndd_segment *seg;
-	int pipe_fd[2] = {-1, -1};
+	int client_end = -1;
 
 	if (bytes == 0)
 		return NDSH_ERR_INVALID_PARAMETER;
@@ -66,21 +66,21 @@ cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c.cq->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
 	c.cq->owner.handle = ndd_slots_add(&s->cqs, c.cq);
-	if (c.cq->owner.handle == NDD_SLOT_NONE || pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) != 0) {
+	if (c.cq->owner.handle == NDD_SLOT_NONE ||
+		!ndd_client_wakeup_open(&c.cq->owner.notify_fd, &client_end)) {
 		cq_undo(s, c.cq, -1);
 		return NDSH_ERR_NO_RESOURCES;
 	}
-	c.cq->owner.notify_fd = pipe_fd[1];
 	memset(c.base, 0, sizeof(struct ndsh_cq_page));
 	ndd_shard_call(s->shard, on_shard_cq_create, &c);
 	if (c.cq->engine == NULL) {
-		cq_undo(s, c.cq, pipe_fd[0]);
+		cq_undo(s, c.cq, client_end);
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.cq->segment = seg;
 	seg->users++;
 	r->id.id = c.cq->owner.handle;
-	r->fd = pipe_fd[0];
+	r->fd = client_end;
 	return NDSH_OK;
 }
 

@@ -4,13 +4,13 @@
  * of its library (ndsh_mover.h). The daemon never touches an address space that it does not own: a
  * page of it may be backed by whatever the client likes, a file system of its own included.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "control/daemon.h"
 #include "lcore/call.h"
+#include "lcore/client_wakeup.h"
 #include "lcore/shard.h"
 #include "object/segment.h"
 #include "session/class.h"
@@ -77,7 +77,7 @@ mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		.admin = &s->lcore->admin, .client = &s->lcore->client, .tells = m->tells != 0};
 	uint32_t bytes = ndsh_mover_bytes(c.tells);
 	struct ndd_segment *seg;
-	int pipe_fd[2];
+	int client_end;
 
 	if (s->mover != NULL)
 		return NDSH_ERR_INVALID_STATE;
@@ -92,20 +92,20 @@ mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c.mover->owner.handle = NDD_SLOT_NONE;
 	c.mover->segment = seg;
 	c.mover->state = calloc(1, roce_mover_bytes());
-	if (c.mover->state == NULL || pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) != 0) {
+	if (c.mover->state == NULL ||
+		!ndd_client_wakeup_open(&c.mover->owner.notify_fd, &client_end)) {
 		mover_free(s);
 		return NDSH_ERR_NO_RESOURCES;
 	}
-	c.mover->owner.notify_fd = pipe_fd[1];
 	memset(c.shared, 0, sizeof(struct ndsh_cq_page));
 	ndd_shard_call(s->shard, on_shard_mover_create, &c);
 	if (c.mover->engine == NULL) {
-		close(pipe_fd[0]);
+		close(client_end);
 		mover_free(s);
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	seg->users++;
-	r->fd = pipe_fd[0];
+	r->fd = client_end;
 	return NDSH_OK;
 }
 

@@ -39,9 +39,8 @@ static const char *const of_control[] = {"accept", "accept4", "bind", "close", "
 	"epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "fcntl", "fstat", "fstatfs",
 	"ftruncate", "get_mempolicy", "getrandom", "getsockname", "getsockopt", "ioctl", "lseek",
 	"mbind", "membarrier", "memfd_create", "mlock", "mlock2", "munlock", "newfstatat", "open",
-	"openat", "pidfd_open", "pipe2", "poll", "ppoll", "recvfrom", "recvmsg", "sendmsg",
-	"sendto", "setsockopt", "shutdown", "stat", "statx", "timerfd_settime", "unlink",
-	"unlinkat", NULL};
+	"openat", "pidfd_open", "poll", "ppoll", "recvfrom", "recvmsg", "sendmsg", "sendto",
+	"setsockopt", "shutdown", "stat", "statx", "timerfd_settime", "unlink", "unlinkat", NULL};
 
 static const char *const of_memif[] = {"accept", "accept4", "close", "connect", "eventfd2", "fcntl",
 	"fstat", "fstatfs", "ftruncate", "membarrier", "memfd_create", "newfstatat", "poll",
@@ -115,6 +114,15 @@ allow_sockets(scmp_filter_ctx ctx)
 	return true;
 }
 
+/* Wake-ups of clients. */
+static bool
+allow_pairs(scmp_filter_ctx ctx)
+{
+	const struct scmp_arg_cmp family = SCMP_A0(SCMP_CMP_EQ, AF_UNIX);
+
+	return allow_call(ctx, "socketpair", 1, &family);
+}
+
 /* Threads, but no processes. */
 static bool
 allow_clone(scmp_filter_ctx ctx)
@@ -140,7 +148,8 @@ allow_kind(scmp_filter_ctx ctx, enum ndd_thread_kind kind, const struct config *
 	 * the kernel's log. So it could make a process by that call, which would be as limited as
 	 * itself and could run no other program. */
 	if (kind == NDD_THREAD_CONTROL)
-		return allow_sockets(ctx) && allow_clone(ctx) && allow_call(ctx, "clone3", 0, NULL);
+		return allow_sockets(ctx) && allow_pairs(ctx) && allow_clone(ctx) &&
+		       allow_call(ctx, "clone3", 0, NULL);
 	if (kind == NDD_THREAD_MEMIF)
 		return allow_sockets(ctx);
 	if (kind == NDD_THREAD_DPDK)
