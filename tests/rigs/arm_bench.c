@@ -56,7 +56,7 @@ arm_bench_add_queue(struct arm_bench *b, struct nd_adapter *a, uint32_t id)
 	b->cq->adapter = a;
 	b->cq->id = id;
 	b->cq->depth = DEPTH;
-	b->cq->pipe_fd = fd[0];
+	b->cq->notify_fd = fd[0];
 	b->cq->event_fd = b->cq->poll_fd = -1;
 	b->daemon_fd = fd[1];
 	ndsh_cq_reader_view(&b->cq->reader, b->block, DEPTH);

@@ -24,7 +24,7 @@ cq_bench_make(void)
 	b->a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	cr_assert(zero(int, pipe2(fd, O_NONBLOCK | O_CLOEXEC)));
 	b->cq.adapter = b->a;
-	b->cq.pipe_fd = fd[0];
+	b->cq.notify_fd = fd[0];
 	b->cq.event_fd = b->cq.poll_fd = -1;
 	b->daemon_fd = fd[1];
 	ndsh_cq_reader_view(&b->cq.reader, b->block, DEPTH);

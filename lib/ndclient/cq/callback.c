@@ -38,8 +38,9 @@ cq_enter_callback(struct nd_cq *cq, nd_status *st)
 
 	nd_spin_lock(&cq->lock);
 	(void)nd_drain(cq->kick_fd);
-	if (!nd_drain(cq->pipe_fd)) /* the daemon is gone: the control thread will wake this one */
-		nd_callbacks_unwatch(a, cq->pipe_fd);
+	if (!nd_drain(
+		    cq->notify_fd)) /* the daemon is gone: the control thread will wake this one */
+		nd_callbacks_unwatch(a, cq->notify_fd);
 	owed = cq->armed_callback && cq_callback_is_due(cq) &&
 	       (nd_gone(a) || !nd_moderation_holds(cq));
 	if (owed) {
@@ -85,7 +86,7 @@ cq_set_callback_locked(struct nd_cq *cq, nd_cq_callback callback, void *context)
 	if (cq->kick_fd < 0)
 		return ND_INSUFFICIENT_RESOURCES;
 	if (!nd_callbacks_watch(a, cq->kick_fd, ND_CALLBACK_CQ, cq->id) ||
-		!nd_callbacks_watch(a, cq->pipe_fd, ND_CALLBACK_CQ, cq->id)) {
+		!nd_callbacks_watch(a, cq->notify_fd, ND_CALLBACK_CQ, cq->id)) {
 		close(cq->kick_fd); /* and so it is out of the epoll */
 		return ND_INSUFFICIENT_RESOURCES;
 	}
@@ -165,6 +166,6 @@ nd_cq_callback_off(struct nd_cq *cq)
 	if (cq->callback == NULL || !cq->adapter->callbacks.running)
 		return;
 	nd_moderation_off(cq);
-	nd_callbacks_unwatch(cq->adapter, cq->pipe_fd);
+	nd_callbacks_unwatch(cq->adapter, cq->notify_fd);
 	nd_callbacks_unwatch(cq->adapter, cq->kick_fd);
 }

@@ -73,8 +73,8 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 	if (cq == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
 	st = nd_control_call(
-		a, &(struct nd_request){.h = &m.h, .reply = &reply, .fd = &cq->pipe_fd});
-	if (st == ND_SUCCESS && cq->pipe_fd < 0)
+		a, &(struct nd_request){.h = &m.h, .reply = &reply, .fd = &cq->notify_fd});
+	if (st == ND_SUCCESS && cq->notify_fd < 0)
 		st = ND_INTERNAL_ERROR;
 	if (st != ND_SUCCESS) {
 		nd_free(a, cq->reader.page);
@@ -83,7 +83,7 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 	}
 	cq->id = reply.id;
 	cq->depth = depth;
-	(void)fcntl(cq->pipe_fd, F_SETFL, O_NONBLOCK);
+	(void)fcntl(cq->notify_fd, F_SETFL, O_NONBLOCK);
 	nd_object_open(&cq->obj, &nd_cq_class, a);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->cqs, cq, link);
@@ -115,7 +115,7 @@ nd_cq_close_fds(struct nd_cq *cq)
 	nd_moderation_off(cq);
 	if (cq->callback != NULL)
 		close(cq->kick_fd);
-	close(cq->pipe_fd);
+	close(cq->notify_fd);
 }
 
 /* Closed queue pairs can give nothing to this queue any more. */

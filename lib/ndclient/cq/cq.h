@@ -28,8 +28,8 @@ struct nd_cq {
 	struct nd_waiters waiters;
 	bool armed_fd;		 /* by nd_cq_arm(), not acknowledged */
 	bool armed_callback;	 /* by nd_cq_arm_callback(), the callback not entered */
-	bool watched;		 /* pipe_fd is in the control thread's epoll */
-	int pipe_fd;		 /* from the daemon */
+	bool watched;		 /* notify_fd is in the control thread's epoll */
+	int notify_fd;		 /* from the daemon */
 	int event_fd, poll_fd;	 /* of nd_cq_fd(), -1 until it was asked for */
 	nd_cq_callback callback; /* or NULL */
 	void *callback_context;

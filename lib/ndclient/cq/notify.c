@@ -2,13 +2,13 @@
 /*
  * Notifications of completion queues, in two styles; callback.c has the third.
  *
- * The arm word (ndsh_arm.c) alone says whether an arm has fired; a byte in the pipe only wakes a
+ * The arm word (ndsh_arm.c) alone says whether an arm has fired; a byte in notify_fd only wakes a
  * thread that reads the word. So the byte of an arm that was cancelled completes no request. If an
  * arm has fired and another request is armed for before its waiters are completed, the call that
  * arms sees this in the exchange of the word, and completes them.
  *
- * Overlapped style: the control thread reads the pipe. Fd style: the application polls an epoll fd
- * of the pipe and of an eventfd, by which this side makes it readable when it fires by itself.
+ * Overlapped style: the control thread reads notify_fd. Fd style: the application polls an epoll fd
+ * of notify_fd and of an eventfd, by which this side makes it readable when it fires by itself.
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -95,7 +95,7 @@ nd_cq_readable(struct nd_cq *cq)
 
 	pthread_mutex_lock(&cq->notify_lock);
 	nd_spin_lock(&cq->lock);
-	if (cq->watched && !nd_drain(cq->pipe_fd))
+	if (cq->watched && !nd_drain(cq->notify_fd))
 		(void)nd_control_watch(cq->adapter, cq, false);
 	if (ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE)
 		nd_waiters_move(&done, &cq->waiters);
@@ -158,7 +158,7 @@ cq_make_poll_fd(struct nd_cq *cq)
 	cq->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cq->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (cq->event_fd >= 0 && cq->poll_fd >= 0 && epoll_add(cq->poll_fd, cq->event_fd) &&
-		epoll_add(cq->poll_fd, cq->pipe_fd))
+		epoll_add(cq->poll_fd, cq->notify_fd))
 		return true;
 	if (cq->event_fd >= 0)
 		close(cq->event_fd);
@@ -210,14 +210,14 @@ nd_cq_arm(struct nd_cq *cq, uint32_t type)
 	return st;
 }
 
-/* An arm in another style is not acknowledged here, and its bytes stay in the pipe. */
+/* An arm in another style is not acknowledged here, and its bytes stay in notify_fd. */
 void
 nd_cq_ack(struct nd_cq *cq)
 {
 	nd_spin_lock(&cq->lock);
 	if (cq->poll_fd >= 0 && cq->waiters.first == NULL && cq->callback == NULL) {
 		(void)nd_drain(cq->event_fd);
-		(void)nd_drain(cq->pipe_fd);
+		(void)nd_drain(cq->notify_fd);
 		cq->armed_fd = ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE;
 	}
 	nd_spin_unlock(&cq->lock);

@@ -5,7 +5,7 @@
 
 #include "ndclient/ndclient.h"
 
-/* The queue's pipe is readable; nd_adapter.lock held. */
+/* The queue's notify_fd is readable; nd_adapter.lock held. */
 void nd_cq_readable(struct nd_cq *cq);
 /* Complete all waiters with that status, and wake the callbacks' thread if the queue is armed. */
 void nd_cq_end_waiters(struct nd_cq *cq, nd_status st);

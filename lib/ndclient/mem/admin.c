@@ -249,7 +249,7 @@ nd_admin_readable(struct nd_adapter *a)
 {
 	struct nd_cq *cq = a->admin.cq;
 
-	if (!nd_drain(cq->pipe_fd))
+	if (!nd_drain(cq->notify_fd))
 		(void)nd_control_watch(a, cq, false);
 	nd_admin_take(a);
 	admin_arm(a);

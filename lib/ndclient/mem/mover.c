@@ -137,7 +137,7 @@ mover_run_batch(struct nd_mover *m)
 	return done > 0;
 }
 
-/* True: the thread may sleep, a copy command that comes writes the pipe. */
+/* True: the thread may sleep, a copy command that comes wakes it. */
 static bool
 mover_arm(struct nd_mover *m)
 {
@@ -154,11 +154,11 @@ static bool
 mover_sleep(struct nd_mover *m)
 {
 	struct pollfd fds[2] = {
-		{.fd = m->pipe_fd, .events = POLLIN}, {.fd = m->stop_fd, .events = POLLIN}};
+		{.fd = m->notify_fd, .events = POLLIN}, {.fd = m->stop_fd, .events = POLLIN}};
 
 	while (poll(fds, 2, -1) < 0)
 		;
-	return fds[1].revents == 0 && nd_drain(m->pipe_fd);
+	return fds[1].revents == 0 && nd_drain(m->notify_fd);
 }
 
 static void *
@@ -186,8 +186,8 @@ mover_main(void *arg)
 static void
 mover_free(struct nd_mover *m)
 {
-	if (m->pipe_fd >= 0)
-		close(m->pipe_fd);
+	if (m->notify_fd >= 0)
+		close(m->notify_fd);
 	if (m->stop_fd >= 0)
 		close(m->stop_fd);
 	nd_copier_fini(&m->copier);
@@ -206,14 +206,14 @@ mover_create(struct nd_adapter *a, struct nd_mover *m)
 
 	if (block == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
-	st = nd_control_call(a, &(struct nd_request){.h = &msg.h, .fd = &m->pipe_fd});
-	if (st == ND_SUCCESS && m->pipe_fd < 0)
+	st = nd_control_call(a, &(struct nd_request){.h = &msg.h, .fd = &m->notify_fd});
+	if (st == ND_SUCCESS && m->notify_fd < 0)
 		st = ND_INTERNAL_ERROR;
 	if (st != ND_SUCCESS) {
 		nd_free(a, block);
 		return st;
 	}
-	(void)fcntl(m->pipe_fd, F_SETFL, O_NONBLOCK);
+	(void)fcntl(m->notify_fd, F_SETFL, O_NONBLOCK);
 	ndsh_mover_view(&m->commands, block, tells);
 	return ND_SUCCESS;
 }
@@ -227,7 +227,7 @@ mover_start(struct nd_adapter *a)
 	if (m == NULL)
 		return ND_NO_MEMORY;
 	m->adapter = a;
-	m->pipe_fd = -1;
+	m->notify_fd = -1;
 	nd_copier_init(&m->copier);
 	pthread_mutex_init(&m->lock, NULL);
 	m->stop_fd = eventfd(0, EFD_CLOEXEC);

@@ -17,7 +17,7 @@ struct nd_mover {
 	struct ndsh_mover commands;
 	struct nd_copier copier;
 	pthread_t thread;
-	int pipe_fd, stop_fd;
+	int notify_fd, stop_fd;
 };
 
 /* May [buf, buf+bytes) be registered, to be written or only read? populate: have its pages made. */

@@ -3,7 +3,7 @@
  * An adapter: the session with the daemon, and what belongs to it.
  *
  * Threads. Each adapter has one control thread: it alone reads the control socket, and the
- * notification pipes of completion queues that have overlapped notifications. Callbacks run in a
+ * wake-ups of completion queues that have overlapped notifications. Callbacks run in a
  * thread of their own (callbacks.c), memory outside the arena is moved by another (mem/mover.c).
  *
  * Locks. nd_adapter.lock guards lists, connections, listeners and calls under way. A calling thread

@@ -281,10 +281,10 @@ control_add_fd(struct nd_adapter *a, int fd, uint64_t what)
 nd_status
 nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on)
 {
-	if (on && !control_add_fd(a, cq->pipe_fd, cq->id))
+	if (on && !control_add_fd(a, cq->notify_fd, cq->id))
 		return ND_INSUFFICIENT_RESOURCES;
 	if (!on)
-		(void)epoll_ctl(a->epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
+		(void)epoll_ctl(a->epoll_fd, EPOLL_CTL_DEL, cq->notify_fd, NULL);
 	cq->watched = on;
 	return ND_SUCCESS;
 }

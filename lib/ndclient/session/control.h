@@ -38,7 +38,7 @@ bool nd_control_tell(const struct nd_adapter *a, const struct ndsh_msg_hdr *h);
 nd_status nd_control_start(struct nd_adapter *a);
 /* Stop the thread; then nothing completes any more. */
 void nd_control_stop(struct nd_adapter *a);
-/* Let the control thread read the queue's pipe, or leave it to nd_cq_fd(). */
+/* Let the control thread read the queue's wake-ups, or leave it to nd_cq_fd(). */
 nd_status nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on);
 
 #endif

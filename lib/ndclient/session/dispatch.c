@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one place where what comes from outside finds its object: the daemon's events and the pipes
- * of completion queues in the control thread, the descriptors of callbacks in theirs. The threads
- * call it through nd_adapter.handlers.
+ * The one place where what comes from outside finds its object: the daemon's events, and the
+ * wake-ups of completion queues, in the control thread, the descriptors of callbacks in theirs. The
+ * threads call it through nd_adapter.handlers.
  */
 #include "ndclient/conn/connector.h"
 #include "ndclient/conn/connector_event.h"

@@ -24,7 +24,7 @@ enum nd_callback_kind {
 };
 
 struct nd_handlers {
-	/* By the control thread, nd_adapter.lock held: an event of the daemon's; the pipe of a
+	/* By the control thread, nd_adapter.lock held: an event of the daemon's; the socket of a
 	 * completion queue is readable; the session is over. */
 	void (*on_event)(struct nd_adapter *a, const struct ndsh_msg_hdr *h);
 	void (*on_queue)(struct nd_adapter *a, uint32_t id);

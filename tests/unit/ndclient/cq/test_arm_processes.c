@@ -146,7 +146,7 @@ make_queue(struct both *b, int pipe_fd)
 
 	pthread_mutex_init(&a->lock, NULL);
 	cq->adapter = a;
-	cq->pipe_fd = pipe_fd;
+	cq->notify_fd = pipe_fd;
 	cq->event_fd = cq->poll_fd = -1;
 	ndsh_cq_reader_view(&cq->reader, b->block, DEPTH);
 	return cq;

@@ -185,7 +185,7 @@ begin(struct queue *q, uint32_t id, bool alone)
 	q->cq.adapter = adapter;
 	q->cq.id = id;
 	q->cq.depth = DEPTH;
-	q->cq.pipe_fd = fd[0];
+	q->cq.notify_fd = fd[0];
 	q->cq.event_fd = q->cq.poll_fd = -1;
 	pthread_mutex_init(&q->cq.notify_lock, NULL);
 	ndsh_cq_reader_view(&q->cq.reader, block, DEPTH);

@@ -184,7 +184,7 @@ Test(ndclient_notify, R_CQ_05_the_mark_means_nothing_unless_armed_for_it)
 	struct nd_overlapped any = {0}, errors = {0};
 
 	cq_bench_turn(b, "s");
-	cr_expect(not(readable(b->cq.pipe_fd)), "unarmed");
+	cr_expect(not(readable(b->cq.notify_fd)), "unarmed");
 	cr_expect(eq(i32, cq_bench_poll_all(b), 1));
 	NOTIFY(b, ERRORS, &errors);
 	cq_bench_turn(b, "s");
@@ -373,7 +373,7 @@ Test(ndclient_notify, R_CQ_20_three_waiters_one_event)
 	for (int i = 0; i < 3; i++)
 		cr_expect(eq(i32, nd_overlapped_status(&ov[i]), ND_SUCCESS));
 	cq_bench_turn(b, "u");
-	cr_expect(not(readable(b->cq.pipe_fd)), "nothing is left armed");
+	cr_expect(not(readable(b->cq.notify_fd)), "nothing is left armed");
 	cq_bench_drop(b);
 }
 

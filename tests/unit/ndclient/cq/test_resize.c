@@ -117,7 +117,7 @@ make_queue(struct bench *b)
 	pthread_mutex_init(&b->cq->resize_lock, NULL);
 	b->cq->adapter = b->a;
 	b->cq->id = 7;
-	b->cq->pipe_fd = fd[0];
+	b->cq->notify_fd = fd[0];
 	b->cq->event_fd = b->cq->poll_fd = -1;
 	b->pipe_fd = fd[1];
 	ndsh_cq_reader_view(&b->cq->reader, block, DEPTH);

@@ -49,7 +49,7 @@ make(void)
 	STAILQ_INIT(&a->admin.waiting);
 	STAILQ_INIT(&a->admin.asked);
 	cr_assert(zero(int, pipe2(b->pipe_fd, O_NONBLOCK)));
-	b->cq.pipe_fd = b->pipe_fd[0];
+	b->cq.notify_fd = b->pipe_fd[0];
 	ndsh_cq_reader_view(&b->cq.reader, block, 4 * DEPTH);
 	ndsh_cq_view(&b->answers, block, 4 * DEPTH);
 	ndsh_admin_view(&a->admin.ring, ring, DEPTH);

@@ -52,7 +52,7 @@ make(void)
 		memset(b->block[i], 0, ndsh_cq_bytes(DEPTH));
 		cr_assert(zero(int, pipe2(fd, O_NONBLOCK | O_CLOEXEC)));
 		b->cq[i].adapter = b->a;
-		b->cq[i].pipe_fd = fd[0];
+		b->cq[i].notify_fd = fd[0];
 		b->cq[i].event_fd = b->cq[i].poll_fd = -1;
 		b->daemon_fd[i] = fd[1];
 		ndsh_cq_reader_view(&b->cq[i].reader, b->block[i], DEPTH);

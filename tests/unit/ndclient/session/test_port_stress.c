@@ -173,7 +173,7 @@ make_queue(struct queue *q)
 	memset(block, 0, ndsh_cq_bytes(DEPTH));
 	STRESS_CHECK(pipe2(fd, O_NONBLOCK | O_CLOEXEC) == 0, "pipe\n");
 	q->cq.adapter = adapter;
-	q->cq.pipe_fd = fd[0];
+	q->cq.notify_fd = fd[0];
 	q->cq.event_fd = q->cq.poll_fd = -1;
 	q->daemon_fd = fd[1];
 	ndsh_cq_reader_view(&q->cq.reader, block, DEPTH);
