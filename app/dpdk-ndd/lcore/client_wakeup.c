@@ -8,8 +8,7 @@
 bool
 ndd_client_wakeup_open(int *daemon_end, int *client_end)
 {
-	const int least =
-		1; /* what a client does not read costs memory: a handful of bytes will do */
+	const int least = 1; /* the kernel's least: what a client does not read costs memory */
 	int end[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, end) != 0)

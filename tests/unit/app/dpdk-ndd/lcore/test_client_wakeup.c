@@ -60,7 +60,7 @@ Test(client_wakeup, each_one_makes_the_client_readable)
 }
 
 /* In a page that does not come, as the kernel copies the byte there. */
-Test(client_wakeup, a_client_that_reads_as_long_as_it_likes_holds_up_nobody, .timeout = 20)
+Test(client_wakeup, a_client_that_reads_as_long_as_it_likes_holds_up_nobody, .timeout = 10)
 {
 	struct ends e = ends_new();
 	struct file_holder h;
