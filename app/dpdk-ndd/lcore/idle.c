@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What an lcore does without work. Machines with two cores run two daemons and their clients on
- * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, wake fds), shorter than a
- * port may stay unpolled; where yields are dear it sleeps at once (giving_way.h).
+ * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, wake fds, ports' files), no
+ * longer than a port that wakes nobody may stay unpolled; where yields are dear it sleeps at once
+ * (giving_way.h).
  */
 #include <errno.h>
 #include <sched.h>
@@ -54,13 +55,16 @@ uint64_t
 ndd_lcore_sleep_ns(const struct ndd_shard *s, uint64_t now_ns)
 {
 	uint64_t deadline = roce_shard_next_deadline(s->engine);
-	uint64_t longest = has_unsent(s) ? NDD_SLEEP_UNSENT_NS : s->longest_sleep_ns;
+	bool unsent = has_unsent(s);
+	uint64_t longest = unsent ? NDD_SLEEP_UNSENT_NS : NDD_SLEEP_MAX_NS;
 	uint64_t ns = ndd_sleep_share_ns(now_ns - s->idle_since_ns);
 
 	if (deadline <= now_ns)
 		return 0;
 	if (ns > longest)
 		ns = longest;
+	if (s->watched && !unsent)
+		ns = NDD_SLEEP_WATCHED_NS;
 	return deadline - now_ns < ns ? deadline - now_ns : ns;
 }
 

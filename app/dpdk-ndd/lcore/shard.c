@@ -31,7 +31,6 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	s->lcore = lcore;
 	s->numa_node = node;
 	s->engine_bytes = bytes;
-	s->longest_sleep_ns = NDD_SLEEP_MAX_NS;
 	s->regions.total = cfg->max_mrs;
 	s->cycles = plane->cycles ? &s->counted : NULL;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -73,19 +72,17 @@ shard_watch(struct ndd_shard *s, const int *fd, uint32_t n)
 bool
 ndd_shard_watch_ports(struct ndd_shard *s)
 {
-	bool all = s->plane->ports != 0;
 	int fd[PORT_FDS_MAX];
 
+	s->watched = s->plane->ports != 0;
 	for (uint32_t i = 0; i < s->plane->ports; i++) {
 		const struct port *p = ndd_shard_port(s, i);
 
 		if (p == NULL || p->ops->fds == NULL)
-			all = false;
+			s->watched = false;
 		else if (!shard_watch(s, fd, p->ops->fds(p, fd, PORT_FDS_MAX)))
 			return false;
 	}
-	if (all)
-		s->longest_sleep_ns = NDD_SLEEP_WATCHED_NS;
 	return true;
 }
 

@@ -48,7 +48,7 @@ struct rte_mbuf;
 #define NDD_DEMOTE_NS	     1000000ull	 /* an idle session's doorbells come by its wake fd then */
 #define NDD_SLEEP_UNSENT_NS  100000ull	 /* frames wait that the port does not take */
 #define NDD_SLEEP_MAX_NS     1000000ull	 /* ports are polled that often even when nothing happens */
-#define NDD_SLEEP_WATCHED_NS 20000000ull /* ... or each wakes the lcore */
+#define NDD_SLEEP_WATCHED_NS 20000000ull /* each port wakes the lcore */
 #define NDD_WAKE_CHECK_NS    50000ull	 /* a busy lcore polls wake fds that often */
 #define NDD_STALL_NS	     50000000ull /* a port that takes nothing so long loses its frames */
 #define NDD_HOLD_NS	     100000ull /* ... so long holds up others, and then loses what is new */

@@ -44,7 +44,6 @@ shard_init(void)
 	s->plane = &plane;
 	s->id = 1;
 	s->engine = lone_shard_new(&cfg);
-	s->longest_sleep_ns = NDD_SLEEP_MAX_NS;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	cr_assert_not_null(s->engine);
 	cr_assert(ndd_wakeup_init(&s->wakeup));
@@ -333,9 +332,19 @@ Test(idle, sleeps_grow_up_to_a_bound)
 	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 2 * NDD_SLEEP_NS), NDD_SLEEP_NS / 4));
 	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_MAX_NS * 8), NDD_SLEEP_MAX_NS));
 	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_MAX_NS * 9), NDD_SLEEP_MAX_NS));
-	s->longest_sleep_ns = NDD_SLEEP_WATCHED_NS;
-	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_WATCHED_NS * 9),
-		NDD_SLEEP_WATCHED_NS));
+}
+
+/* A wake-up for nothing takes the CPU from a program that never gives way, twice: there and back.
+ */
+Test(idle, where_whatever_comes_wakes_it_a_sleep_is_long)
+{
+	s->watched = true;
+	(void)ndd_lcore_idle(s, BEGIN);
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN), NDD_SLEEP_WATCHED_NS));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_NS), NDD_SLEEP_WATCHED_NS));
+	s->out[0].n = 1; /* nothing tells when the port takes it */
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN), NDD_SLEEP_MIN_NS));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_NS), NDD_SLEEP_UNSENT_NS));
 }
 
 /* Its CPU is shared with a program that never gives way. */
