@@ -18,7 +18,7 @@ ndd_giving_way_yielded(struct ndd_giving_way *g, uint64_t now_ns, uint64_t took_
 	}
 	if (took_ns >= NDD_YIELD_DEAR_NS)
 		g->lost_ns += took_ns;
-	if (g->lost_ns > NDD_YIELDS_JUDGED_NS / 2)
+	if (g->lost_ns > (g->doublings == 0 ? NDD_YIELDS_LOST_NS : NDD_YIELDS_TRY_NS))
 		judge_anew(g, true, now_ns);
 }
 

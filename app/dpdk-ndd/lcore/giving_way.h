@@ -9,7 +9,7 @@
  * time by yielding sleeps instead, shortly, as there are ports that must be polled.
  *
  * Among friends sleeping is the dearer way, and an lcore that sleeps cannot see those beside it. So
- * yielding is tried again after a while; each try that fails doubles that while.
+ * yielding is tried again after a while; a try that fails is short, and doubles that while.
  */
 #ifndef NDD_GIVING_WAY_H
 #define NDD_GIVING_WAY_H
@@ -19,10 +19,12 @@
 
 #define NDD_YIELD_NS	     1000ull	  /* without work for so long: give the CPU to others */
 #define NDD_SLEEP_NS	     1000000ull	  /* ... for so long: sleep, whatever yields take */
-#define NDD_SLEEP_MIN_NS     10000ull	  /* shortest sleep */
+#define NDD_SLEEP_MIN_NS     30000ull	  /* shortest sleep: it costs others the CPU, twice */
 #define NDD_SLEEP_SHARE	     8u		  /* ... and no longer than that part of what it was idle */
 #define NDD_YIELD_DEAR_NS    200000ull	  /* one that takes less is among friends */
 #define NDD_YIELDS_JUDGED_NS 64000000ull  /* dear ones are added up for so long */
+#define NDD_YIELDS_LOST_NS   32000000ull  /* they were too dear when they took more */
+#define NDD_YIELDS_TRY_NS    4000000ull	  /* ... and so much when they were so before */
 #define NDD_YIELDS_AGAIN_NS  128000000ull /* first try after yields were too dear; doubles */
 #define NDD_YIELDS_DOUBLINGS 5u
 

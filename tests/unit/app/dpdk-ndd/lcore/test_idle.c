@@ -327,8 +327,8 @@ Test(idle, sleeps_grow_up_to_a_bound)
 {
 	(void)ndd_lcore_idle(s, BEGIN);
 	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN), NDD_SLEEP_MIN_NS));
-	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 80000), NDD_SLEEP_MIN_NS));
-	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 80008), NDD_SLEEP_MIN_NS + 1));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 240000), NDD_SLEEP_MIN_NS));
+	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 240008), NDD_SLEEP_MIN_NS + 1));
 	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + 2 * NDD_SLEEP_NS), NDD_SLEEP_NS / 4));
 	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_MAX_NS * 8), NDD_SLEEP_MAX_NS));
 	cr_expect(eq(u64, ndd_lcore_sleep_ns(s, BEGIN + NDD_SLEEP_MAX_NS * 9), NDD_SLEEP_MAX_NS));
