@@ -18,17 +18,19 @@ extern "C" {
  * What is not adopted is registered all the same, and moved as other memory is; nd_adoption()
  * counts that by its reason. Adopted is memory that is private, anonymous, readable and writable as
  * a whole (from malloc(), or mmap() with MAP_PRIVATE and MAP_ANONYMOUS), of ND_ADOPT_BYTES_MIN at
- * least, rounded out to pages; with a kernel from 5.19 on that has userfaultfd.
+ * least, or of a page at least if it begins with one, rounded out to pages; with a kernel from 5.19
+ * on that has userfaultfd.
  *
  * By default that happens where the library can see that nothing is lost: nothing in the process
- * can pin pages (io_uring, direct I/O, devices, another RDMA library), the memory is not locked and
- * has no advice, and system calls of other threads are held off, too, or there are no such threads.
- * If that is not so any more at the end, the memory keeps the arena's pages (nd_adoption.kept). A
- * child that a fork() makes has a copy of the memory, as of any other; it is made then. Memory that
- * is deregistered within a second, three times running, is not adopted by default any more, because
- * each time costs as much as hundreds of registrations. The environment can change the default:
- * NDD_ADOPT=never turns it off, and NDD_ADOPT=always is as if ND_MR_FLAG_ADOPT were in each
- * registration.
+ * can pin pages (io_uring, direct I/O, devices, another RDMA library), the memory is not locked
+ * and has no advice, and system calls of other threads are held off, too, or there are no such
+ * threads. If that is not so any more at the end, the memory keeps the arena's pages
+ * (nd_adoption.kept). A child that a fork() makes has a copy of the memory, as of any other; it is
+ * made then. Memory that is deregistered within a second, three times running, is not adopted by
+ * default any more, because each time costs as much as hundreds of registrations; memory below
+ * ND_ADOPT_BYTES_MIN is counted apart, and no more than 32 ranges of it are adopted at a time. The
+ * environment can change the default: NDD_ADOPT=never turns it off, and NDD_ADOPT=always is as if
+ * ND_MR_FLAG_ADOPT were in each registration.
  *
  * In any case: if the memory is unmapped, moved, or replaced by other memory while it is registered
  * (R-MR-14), what is mapped instead is not touched. A new region there is of the new memory, which

@@ -189,7 +189,8 @@ others(struct pair *p, char *at)
 	struct nd_mr *mr;
 
 	CHECK(shared != MAP_FAILED);
-	falls_back(p, at, 4096, ND_ADOPT_TOO_SMALL);
+	falls_back(p, at, 4095, ND_ADOPT_TOO_SMALL);
+	falls_back(p, at + 8, ND_ADOPT_BYTES_MIN - 8, ND_ADOPT_TOO_SMALL);
 	falls_back(p, shared, ND_ADOPT_BYTES_MIN, ND_ADOPT_KIND);
 	falls_back(p, here, sizeof(here), ND_ADOPT_STACK);
 	CHECK(mprotect(at, 4096, PROT_READ) == 0);

@@ -18,6 +18,8 @@
 #define MUCH	     (200u << 20)
 #define MANY	     150u
 #define MANY_ADOPTED 128u
+#define SMALL	     32u /* as many as are adopted */
+#define SMALL_BYTES  4096u
 
 /* Writes of a come to the second half, as they were sent. */
 static void
@@ -83,7 +85,8 @@ reasons(struct pair *p, char *at)
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 	refused(p, at, BYTES, ND_MR_FLAG_DO_NOT_ADOPT, ND_ADOPT_OFF);
 	refused(p, at, BYTES, ND_MR_FLAG_DO_NOT_SECURE_VM, ND_ADOPT_OFF);
-	refused(p, at, 4096, 0, ND_ADOPT_TOO_SMALL);
+	refused(p, at, 4095, 0, ND_ADOPT_TOO_SMALL);
+	refused(p, at + 8, ND_ADOPT_BYTES_MIN - 8, 0, ND_ADOPT_TOO_SMALL);
 	CHECK(madvise(at + 4096, 4096, MADV_DONTFORK) == 0);
 	refused(p, at, BYTES, 0, ND_ADOPT_ADVICE);
 	CHECK(madvise(at + 4096, 4096, MADV_DOFORK) == 0);
@@ -198,6 +201,33 @@ many(struct pair *p)
 	munmap(at, 2ul * MANY * ND_ADOPT_BYTES_MIN);
 }
 
+/* Pages that were laid out for transfers, however few. They take no place, and no trust, of large
+ * ranges. */
+static void
+small_ones(struct pair *p, char *at)
+{
+	struct nd_mr *mr[SMALL + 1], *large;
+	struct nd_result result;
+
+	for (unsigned int i = 0; i <= SMALL; i++)
+		WANT(ND_SUCCESS, region_new(p->b.pd, at + 2ul * i * SMALL_BYTES, SMALL_BYTES,
+					 RIGHTS, &mr[i]));
+	CHECK(side_adoption(&p->b).ranges == SMALL);
+	CHECK(side_adoption(&p->b).not_adopted[ND_ADOPT_RESOURCES] == 1);
+	for (unsigned int i = 0; i <= SMALL; i++) {
+		char *to = at + 2ul * i * SMALL_BYTES;
+
+		memset(p->a.buf, (int)i + 1, SMALL_BYTES);
+		WANT(ND_SUCCESS, side_reach(&p->a, 1, to, SMALL_BYTES, nd_mr_remote_token(mr[i])));
+		WANT(ND_SUCCESS, side_result(&p->a, &result));
+		CHECK(memcmp(to, p->a.buf, SMALL_BYTES) == 0);
+		WANT(ND_SUCCESS, nd_mr_close(mr[i]));
+	}
+	refused(p, at, SMALL_BYTES, 0, ND_ADOPT_BRIEF);
+	CHECK(adopted(p, at, &large));
+	WANT(ND_SUCCESS, nd_mr_close(large));
+}
+
 /* The kernel tells of a mapping after it has counted its pages: too much for a small part. */
 static void
 part_of_much(struct pair *p)
@@ -236,6 +266,9 @@ scenario_adopted_default(struct pair *p)
 	pair_close(p);
 	pair_open(p);
 	part_of_much(p);
+	pair_close(p);
+	pair_open(p);
+	small_ones(p, at);
 	pair_close(p);
 	pair_open(p);
 	many(p);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What an lcore does without work. Machines with two cores run two daemons and their clients on
- * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, wake fds, ports' files), no
- * longer than a port that wakes nobody may stay unpolled; where yields are dear it sleeps at once
- * (giving_way.h).
+ * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, wake fds, ports' files),
+ * no longer than a port that wakes nobody may stay unpolled; where yields are dear it sleeps at
+ * once (giving_way.h).
  */
 #include <errno.h>
 #include <sched.h>

@@ -105,8 +105,6 @@ adopt_range(struct nd_adapter *a, struct nd_adopted *x)
 
 	if (a->abi_minor < NDSH_MINOR_ADOPTION)
 		return ND_ADOPT_OLD_DAEMON;
-	if (x->bytes < ND_ADOPT_BYTES_MIN)
-		return ND_ADOPT_TOO_SMALL;
 	if (x->by_default)
 		reason = nd_default_at_hand(&a->adoptions, x->bytes);
 	if (reason != ND_ADOPT_REASONS)
@@ -168,6 +166,8 @@ adopted_make(struct nd_adapter *a, char *at, size_t bytes, bool by_default)
 		all->count.ranges++;
 		all->count.bytes += bytes;
 		all->count.adopted++;
+		if (by_default)
+			nd_default_begun(all, x);
 	} else {
 		all->count.not_adopted[reason]++;
 		free(x);
@@ -185,10 +185,19 @@ adoption_refused(struct nd_adoptions *all, enum nd_adopt_reason reason)
 	pthread_mutex_unlock(&all->lock);
 }
 
+/* What begins with a page, and has one, was laid out for transfers. Other small things have
+ * neighbours, and are many. */
+static bool
+is_too_small(size_t bytes, uintptr_t skip, uintptr_t page)
+{
+	return bytes < ND_ADOPT_BYTES_MIN && (skip != 0 || bytes < page);
+}
+
 struct nd_adopted *
 nd_adopt(struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)buf % page;
+	bool small = is_too_small(bytes, skip, page);
 	enum nd_adopt_wish wish = nd_default_wish(flags);
 	char *at = (char *)buf - skip;
 	struct nd_adopted *x;
@@ -200,7 +209,9 @@ nd_adopt(struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags)
 	bytes = (bytes + skip + page - 1) & -page;
 	pthread_mutex_lock(&a->adoptions.make_lock);
 	x = find_adopted(&a->adoptions, at, bytes);
-	if (x == NULL) {
+	if (x == NULL && small) {
+		adoption_refused(&a->adoptions, ND_ADOPT_TOO_SMALL);
+	} else if (x == NULL) {
 		nd_adopt_reap(a);
 		x = adopted_make(a, at, bytes, wish == ND_WISH_DEFAULT);
 	}
@@ -307,7 +318,7 @@ nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 	all->count.bytes -= x->bytes;
 	all->count.kept += x->kept;
 	if (x->by_default)
-		nd_default_ended(all, x->since_ms);
+		nd_default_ended(all, x);
 	pthread_mutex_unlock(&all->lock);
 }
 

@@ -31,9 +31,11 @@ struct nd_adoptions {		   /* of an adapter */
 	pthread_mutex_t lock;
 	struct nd_adopted_list live;
 	struct nd_adopted_list ended; /* the daemon still has their segments */
-	/* by default: how many ranges, the newest, were not adopted for long; why one was not, how
-	 * long that holds for others, and for those of how many bytes */
-	uint32_t brief;
+	/* by default: how many ranges, the newest, were not adopted for long, of those below
+	 * ND_ADOPT_BYTES_MIN and of others; why one was not, how long that holds for others, and
+	 * for those of how many bytes */
+	uint32_t brief[2];
+	uint32_t small; /* ranges below ND_ADOPT_BYTES_MIN that are adopted by default */
 	enum nd_adopt_reason refused_why;
 	uint64_t refused_until_ms;
 	size_t refused_bytes;

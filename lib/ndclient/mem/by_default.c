@@ -18,6 +18,7 @@
 #include "ndclient/session/futex.h"
 
 #define RANGES_MAX   128u /* a look at the process takes longer with each; a segment each, too */
+#define SMALL_MAX    32u  /* of them: large ones gain more */
 #define BYTES_MAX    (256ull << 20)
 #define BRIEF_MS     1000u /* memory that was adopted for less did not pay */
 #define BRIEF_RANGES 3u	   /* one after the other */
@@ -56,12 +57,19 @@ nd_default_clock(void)
 	return nd_now_ns() / 1000000u;
 }
 
+static bool
+is_small(size_t bytes)
+{
+	return bytes < ND_ADOPT_BYTES_MIN;
+}
+
 enum nd_adopt_reason
 nd_default_at_hand(const struct nd_adoptions *all, size_t bytes)
 {
-	if (__atomic_load_n(&all->brief, __ATOMIC_RELAXED) >= BRIEF_RANGES)
+	if (__atomic_load_n(&all->brief[is_small(bytes)], __ATOMIC_RELAXED) >= BRIEF_RANGES)
 		return ND_ADOPT_BRIEF;
-	if (__atomic_load_n(&all->count.ranges, __ATOMIC_RELAXED) >= RANGES_MAX)
+	if (__atomic_load_n(&all->count.ranges, __ATOMIC_RELAXED) >= RANGES_MAX ||
+		(is_small(bytes) && __atomic_load_n(&all->small, __ATOMIC_RELAXED) >= SMALL_MAX))
 		return ND_ADOPT_RESOURCES;
 	if (bytes <= all->refused_bytes && nd_default_clock() < all->refused_until_ms)
 		return all->refused_why;
@@ -114,9 +122,19 @@ nd_default_look(struct nd_adapter *a, const void *at, size_t bytes, bool of_kern
 }
 
 void
-nd_default_ended(struct nd_adoptions *all, uint64_t since_ms)
+nd_default_begun(struct nd_adoptions *all, const struct nd_adopted *x)
 {
-	uint32_t brief = nd_default_clock() - since_ms < BRIEF_MS ? all->brief + 1 : 0;
+	if (is_small(x->bytes))
+		__atomic_store_n(&all->small, all->small + 1, __ATOMIC_RELAXED);
+}
 
-	__atomic_store_n(&all->brief, brief, __ATOMIC_RELAXED);
+void
+nd_default_ended(struct nd_adoptions *all, const struct nd_adopted *x)
+{
+	bool small = is_small(x->bytes);
+	uint32_t brief = nd_default_clock() - x->since_ms < BRIEF_MS ? all->brief[small] + 1 : 0;
+
+	__atomic_store_n(&all->brief[small], brief, __ATOMIC_RELAXED);
+	if (small)
+		__atomic_store_n(&all->small, all->small - 1, __ATOMIC_RELAXED);
 }

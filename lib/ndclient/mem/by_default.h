@@ -9,6 +9,7 @@
 
 #include "ndclient/ndclient.h"
 
+struct nd_adopted;
 struct nd_adoptions;
 
 /* Does a registration with these flags adopt memory: not at all, by default, or as asked for? */
@@ -25,7 +26,8 @@ enum nd_adopt_reason nd_default_look(
 	struct nd_adapter *a, const void *at, size_t bytes, bool of_kernel, bool *others);
 /* The clock of nd_adopted.since_ms. */
 uint64_t nd_default_clock(void);
-/* Memory that was adopted by default is not any more; nd_adoptions.lock held. */
-void nd_default_ended(struct nd_adoptions *all, uint64_t since_ms);
+/* Memory is adopted by default, and is not any more; nd_adoptions.lock held. */
+void nd_default_begun(struct nd_adoptions *all, const struct nd_adopted *x);
+void nd_default_ended(struct nd_adoptions *all, const struct nd_adopted *x);
 
 #endif
