@@ -67,12 +67,12 @@ net_generation(const struct net *n)
 
 /* ---- frames out ---- */
 
-uint8_t *
-net_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertype)
+static uint8_t *
+frame_within(struct net *n, uint32_t room, uint32_t link, const uint8_t dmac[6], unsigned ethertype)
 {
 	struct net_bare *tx = &n->tx[n->tx_tail % NET_TX_QUEUE];
 
-	if (n->tx_tail - n->tx_head == NET_TX_QUEUE) {
+	if (n->tx_tail - n->tx_head >= room) {
 		n->counters.tx_dropped++;
 		return NULL;
 	}
@@ -81,6 +81,18 @@ net_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertyp
 	memcpy(tx->frame + 6, n->link[link].mac, 6);
 	net_put_be16(tx->frame + 12, ethertype);
 	return tx->frame;
+}
+
+uint8_t *
+net_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertype)
+{
+	return frame_within(n, NET_TX_QUEUE, link, dmac, ethertype);
+}
+
+uint8_t *
+net_answer_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertype)
+{
+	return frame_within(n, NET_TX_ANSWERS, link, dmac, ethertype);
 }
 
 void

@@ -14,14 +14,16 @@ static const uint8_t mac_none[6];
 /* hardware 1 (Ethernet), protocol 0x0800, sizes 6 and 4 */
 static const uint8_t ethernet_ipv4[6] = {0, 1, 8, 0, 6, 4};
 
-static void
+static bool
 send_arp(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned op, const uint8_t spa[4],
 	const uint8_t tha[6], const uint8_t tpa[4])
 {
-	uint8_t *frame = net_frame(n, link, dmac, ETHERTYPE_ARP), *arp;
+	uint8_t *frame = op == ARP_REPLY ? net_answer_frame(n, link, dmac, ETHERTYPE_ARP)
+					 : net_frame(n, link, dmac, ETHERTYPE_ARP),
+		*arp;
 
 	if (frame == NULL)
-		return;
+		return false;
 	arp = frame + ETH_HDR;
 	memcpy(arp, ethernet_ipv4, sizeof(ethernet_ipv4));
 	net_put_be16(arp + ARP_OP, op);
@@ -30,28 +32,30 @@ send_arp(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned op, const
 	memcpy(arp + ARP_THA, tha, 6);
 	memcpy(arp + ARP_TPA, tpa, 4);
 	net_frame_send(n, ETH_HDR + ARP_BYTES);
+	return true;
 }
 
-void
+bool
 net_arp_request(struct net *n, uint32_t link, const struct net_ip *source, const struct net_ip *ip,
 	const uint8_t *dmac)
 {
-	send_arp(n, link, dmac != NULL ? dmac : mac_broadcast, ARP_REQUEST, source->b + 12,
+	return send_arp(n, link, dmac != NULL ? dmac : mac_broadcast, ARP_REQUEST, source->b + 12,
 		mac_none, ip->b + 12);
 }
 
 /* As RFC 5227 has it: a request for the own address, which no cache mistakes for an answer. */
-void
+bool
 net_arp_announce(struct net *n, const struct net_address *a)
 {
-	send_arp(n, a->link, mac_broadcast, ARP_REQUEST, a->ip.b + 12, mac_none, a->ip.b + 12);
+	return send_arp(
+		n, a->link, mac_broadcast, ARP_REQUEST, a->ip.b + 12, mac_none, a->ip.b + 12);
 }
 
 /* The sender's address stays empty: no cache learns from a question whether we may. */
-void
+bool
 net_arp_probe(struct net *n, const struct net_address *a)
 {
-	send_arp(n, a->link, mac_broadcast, ARP_REQUEST, mac_none, mac_none, a->ip.b + 12);
+	return send_arp(n, a->link, mac_broadcast, ARP_REQUEST, mac_none, mac_none, a->ip.b + 12);
 }
 
 static void
@@ -60,7 +64,7 @@ serve_request(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *arp,
 {
 	const uint8_t *sha = arp + ARP_SHA;
 
-	send_arp(n, link, sha, ARP_REPLY, arp + ARP_TPA, sha, arp + ARP_SPA);
+	(void)send_arp(n, link, sha, ARP_REPLY, arp + ARP_TPA, sha, arp + ARP_SPA);
 	net_neigh_asked(n, now_ns, link, sender, sha);
 }
 

@@ -67,22 +67,17 @@ net_event(struct net *n, struct net_event *ev)
 
 /* ---- states ---- */
 
-static void
+/* False: there was no room for the frame. */
+static bool
 address_announce(struct net *n, const struct net_address *a)
 {
-	if (net_ip_is_v4(&a->ip))
-		net_arp_announce(n, a);
-	else
-		net_nd_announce(n, a);
+	return net_ip_is_v4(&a->ip) ? net_arp_announce(n, a) : net_nd_announce(n, a);
 }
 
-static void
+static bool
 address_probe(struct net *n, const struct net_address *a)
 {
-	if (net_ip_is_v4(&a->ip))
-		net_arp_probe(n, a);
-	else
-		net_nd_probe(n, a);
+	return net_ip_is_v4(&a->ip) ? net_arp_probe(n, a) : net_nd_probe(n, a);
 }
 
 static void
@@ -127,7 +122,10 @@ address_next_probe(struct net *n, uint64_t now_ns, struct net_address *a)
 		address_becomes_ours(n, a);
 		return;
 	}
-	address_probe(n, a);
+	if (!address_probe(n, a)) { /* nobody was asked */
+		a->due_ns = now_ns + NET_TX_WAIT_NS;
+		return;
+	}
 	a->left--;
 	a->due_ns = now_ns + (a->left > 0 ? net_random(n, t->least_ns, t->most_ns) : t->last_ns);
 }
@@ -138,9 +136,10 @@ net_dad_tick(struct net *n, uint64_t now_ns, struct net_address *a)
 	if (a->state == ADDRESS_TENTATIVE && a->due_ns <= now_ns)
 		address_next_probe(n, now_ns, a);
 	if (a->state == ADDRESS_VALID && a->left > 0 && a->due_ns <= now_ns) {
-		address_announce(n, a);
-		a->left--;
-		a->due_ns = now_ns + NET_S;
+		const bool sent = address_announce(n, a);
+
+		a->left -= sent;
+		a->due_ns = now_ns + (sent ? NET_S : NET_TX_WAIT_NS);
 	}
 	if (a->state == ADDRESS_TENTATIVE || (a->state == ADDRESS_VALID && a->left > 0))
 		net_deadline(n, a->due_ns);
@@ -173,7 +172,7 @@ net_conflict(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip 
 		return true;
 	a->defended = true;
 	a->defended_ns = now_ns;
-	address_announce(n, a);
+	(void)address_announce(n, a);
 	event_raise(n, NET_EV_CLAIMED, a, mac);
 	return true;
 }

@@ -25,7 +25,7 @@ echo_frame(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes)
 		return NULL;
 	}
 	n->counters.rx_icmp_echo++;
-	reply = net_frame(n, link, frame + 6, net_get_be16(frame + 12));
+	reply = net_answer_frame(n, link, frame + 6, net_get_be16(frame + 12));
 	if (reply != NULL)
 		memcpy(reply + ETH_HDR, frame + ETH_HDR, bytes - ETH_HDR);
 	return reply;

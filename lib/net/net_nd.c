@@ -27,10 +27,12 @@ group_mac(const struct net_ip *group, uint8_t mac[6])
 
 /* ---- sending ---- */
 
+enum nd_kind { ND_ASK, ND_ANSWER, ND_ANNOUNCE }; /* the last two are advertisements */
+
 /* dmac NULL: dst is a group. */
-static void
+static bool
 send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *src,
-	const struct net_ip *dst, unsigned type, uint8_t flags, const struct net_ip *target)
+	const struct net_ip *dst, enum nd_kind kind, uint8_t flags, const struct net_ip *target)
 {
 	/* Without an address of ours the message names no MAC (RFC 4861, section 4.3). */
 	const unsigned bytes = net_ip_is_zero(src) ? ND_OPTIONS : ND_OPTIONS + ND_OPT_BYTES;
@@ -40,9 +42,10 @@ send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *
 		group_mac(dst, mac);
 		dmac = mac;
 	}
-	frame = net_frame(n, link, dmac, ETHERTYPE_V6);
+	frame = kind == ND_ANSWER ? net_answer_frame(n, link, dmac, ETHERTYPE_V6)
+				  : net_frame(n, link, dmac, ETHERTYPE_V6);
 	if (frame == NULL)
-		return;
+		return false;
 	ip = frame + ETH_HDR;
 	memset(ip, 0, V6_HDR + bytes);
 	ip[0] = 0x60;
@@ -52,40 +55,41 @@ send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *
 	memcpy(ip + V6_SRC, src->b, 16);
 	memcpy(ip + V6_DST, dst->b, 16);
 	icmp = ip + V6_HDR;
-	icmp[0] = (uint8_t)type;
+	icmp[0] = kind == ND_ASK ? ICMPV6_NS : ICMPV6_NA;
 	icmp[ND_FLAGS] = flags;
 	memcpy(icmp + ND_TARGET, target->b, 16);
 	if (bytes > ND_OPTIONS) {
-		icmp[ND_OPTIONS] = type == ICMPV6_NS ? ND_OPT_SLLA : ND_OPT_TLLA;
+		icmp[ND_OPTIONS] = kind == ND_ASK ? ND_OPT_SLLA : ND_OPT_TLLA;
 		icmp[ND_OPTIONS + 1] = 1; /* in units of 8 bytes */
 		memcpy(icmp + ND_OPTIONS + 2, n->link[link].mac, 6);
 	}
 	net_put_be16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, bytes));
 	net_frame_send(n, ETH_HDR + V6_HDR + bytes);
+	return true;
 }
 
-void
+bool
 net_nd_solicit(struct net *n, uint32_t link, const struct net_ip *source, const struct net_ip *ip,
 	const uint8_t *dmac)
 {
 	struct net_ip group;
 
 	solicited_node(ip, &group);
-	send_nd(n, link, dmac, source, dmac != NULL ? ip : &group, ICMPV6_NS, 0, ip);
+	return send_nd(n, link, dmac, source, dmac != NULL ? ip : &group, ND_ASK, 0, ip);
 }
 
-void
+bool
 net_nd_announce(struct net *n, const struct net_address *a)
 {
-	send_nd(n, a->link, NULL, &a->ip, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE, &a->ip);
+	return send_nd(n, a->link, NULL, &a->ip, &all_nodes, ND_ANNOUNCE, ND_NA_OVERRIDE, &a->ip);
 }
 
-void
+bool
 net_nd_probe(struct net *n, const struct net_address *a)
 {
 	static const struct net_ip unspecified;
 
-	net_nd_solicit(n, a->link, &unspecified, &a->ip, NULL);
+	return net_nd_solicit(n, a->link, &unspecified, &a->ip, NULL);
 }
 
 /* ---- receiving ---- */
@@ -129,7 +133,7 @@ rx_solicitation(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *fr
 			return false;
 		net_rival(n, link, &target, frame + 6);
 		if (net_own_on(n, link, &target))
-			send_nd(n, link, NULL, &target, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE,
+			(void)send_nd(n, link, NULL, &target, &all_nodes, ND_ANSWER, ND_NA_OVERRIDE,
 				&target);
 		return true;
 	}
@@ -138,7 +142,7 @@ rx_solicitation(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *fr
 		return true;
 	if (net_conflict(n, now_ns, link, &src, mac != NULL ? mac : frame + 6))
 		return true;
-	send_nd(n, link, mac != NULL ? mac : frame + 6, &target, &src, ICMPV6_NA,
+	(void)send_nd(n, link, mac != NULL ? mac : frame + 6, &target, &src, ND_ANSWER,
 		ND_NA_SOLICITED | ND_NA_OVERRIDE, &target);
 	if (mac != NULL)
 		net_neigh_asked(n, now_ns, link, &src, mac);

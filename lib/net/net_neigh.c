@@ -120,15 +120,14 @@ neigh_set_state(
 	net_deadline(n, deadline_ns);
 }
 
-static void
+static bool
 neigh_ask(struct net *n, const struct net_neigh *e, const uint8_t *dmac)
 {
 	if (n->link[e->link].shared)
-		net_shared_ask(n, e);
-	else if (net_ip_is_v4(&e->ip))
-		net_arp_request(n, e->link, &e->source, &e->ip, dmac);
-	else
-		net_nd_solicit(n, e->link, &e->source, &e->ip, dmac);
+		return net_shared_ask(n, e);
+	if (net_ip_is_v4(&e->ip))
+		return net_arp_request(n, e->link, &e->source, &e->ip, dmac);
+	return net_nd_solicit(n, e->link, &e->source, &e->ip, dmac);
 }
 
 void
@@ -139,6 +138,7 @@ net_neigh_fail(struct net *n, uint64_t now_ns, struct net_neigh *e)
 	n->generation++;
 }
 
+/* A question that found no room was not asked, and says nothing of the neighbour. */
 static void
 next_ask(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
@@ -146,7 +146,10 @@ next_ask(struct net *n, uint64_t now_ns, struct net_neigh *e)
 		net_neigh_fail(n, now_ns, e);
 		return;
 	}
-	neigh_ask(n, e, NULL);
+	if (!neigh_ask(n, e, NULL)) {
+		neigh_set_state(n, e, NEIGH_INCOMPLETE, now_ns + NET_TX_WAIT_NS);
+		return;
+	}
 	neigh_set_state(n, e, NEIGH_INCOMPLETE, now_ns + ask_wait_ns[e->tries]);
 	e->tries++;
 }
@@ -158,7 +161,10 @@ neigh_next_probe(struct net *n, uint64_t now_ns, struct net_neigh *e)
 		net_neigh_fail(n, now_ns, e);
 		return;
 	}
-	neigh_ask(n, e, e->tries < PROBES_UNICAST ? e->mac : NULL);
+	if (!neigh_ask(n, e, e->tries < PROBES_UNICAST ? e->mac : NULL)) {
+		neigh_set_state(n, e, NEIGH_PROBE, now_ns + NET_TX_WAIT_NS);
+		return;
+	}
 	neigh_set_state(n, e, NEIGH_PROBE, now_ns + NET_S);
 	e->tries++;
 }

@@ -10,13 +10,14 @@
 #include "net/net_shared.h"
 #include "net/net_state.h"
 
-void
+bool
 net_shared_ask(struct net *n, const struct net_neigh *e)
 {
 	if (n->question_tail - n->question_head == NET_QUESTIONS)
-		return; /* it will ask again */
+		return false;
 	n->question[n->question_tail++ % NET_QUESTIONS] = (struct net_question){
 		.port = n->link[e->link].port, .source = e->source, .ip = e->ip};
+	return true;
 }
 
 bool

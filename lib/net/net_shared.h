@@ -5,6 +5,7 @@
 
 #include "net/net_state.h"
 
-void net_shared_ask(struct net *n, const struct net_neigh *e);
+/* False: too many questions wait. */
+bool net_shared_ask(struct net *n, const struct net_neigh *e);
 
 #endif

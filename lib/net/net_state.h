@@ -6,7 +6,9 @@
 #include "net/net.h"
 #include "net/net_wire.h"
 
-#define NET_TX_QUEUE	  64u /* frames; a power of two */
+#define NET_TX_QUEUE	  64u		/* frames; a power of two */
+#define NET_TX_ANSWERS	  48u		/* of these, for answers */
+#define NET_TX_WAIT_NS	  (10 * NET_MS) /* until what found no room is tried again */
 #define NET_ANNOUNCEMENTS 2u
 #define NET_EVENTS	  16u /* a power of two; more at a time are not told */
 #define NET_QUESTIONS	  64u /* a power of two; more at a time are asked later */

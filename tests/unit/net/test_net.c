@@ -51,10 +51,10 @@ Test(net, what_is_not_for_us_is_dropped_and_counted)
 
 Test(net, full_queue_drops_and_counts)
 {
-	for (unsigned i = 0; i < 65; i++)
+	for (unsigned i = 0; i < 49; i++)
 		net_rig_rx(&r, ARP_PEER_ASKS);
 	cr_assert_eq(net_counters(r.n)->tx_dropped, 1);
-	for (unsigned i = 0; i < 64; i++)
+	for (unsigned i = 0; i < 48; i++)
 		net_rig_expect_tx(&r, ARP_I_ANSWER);
 	net_rig_expect_silence(&r);
 	net_rig_rx(&r, ARP_PEER_ASKS);
