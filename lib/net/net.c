@@ -34,7 +34,7 @@ net_bytes(const struct net_cfg *cfg)
 		return 0;
 	return bytes_align64(sizeof(struct net)) +
 	       bytes_align64(cfg->max_neighbours * sizeof(struct net_neigh)) +
-	       bytes_align64(sizeof(uint32_t) << bucket_bits(cfg));
+	       2 * bytes_align64(sizeof(uint32_t) << bucket_bits(cfg));
 }
 
 struct net *
@@ -49,6 +49,8 @@ net_init(void *mem, const struct net_cfg *cfg)
 	n->neigh = (void *)p;
 	n->bucket = (void *)(p + bytes_align64(cfg->max_neighbours * sizeof(struct net_neigh)));
 	n->bucket_bits = bucket_bits(cfg);
+	n->hop_bucket =
+		(void *)((char *)n->bucket + bytes_align64(sizeof(uint32_t) << n->bucket_bits));
 	net_neigh_init(n);
 	return n;
 }

@@ -38,7 +38,7 @@ void
 net_neigh_init(struct net *n)
 {
 	for (uint32_t i = 0; i < 1u << n->bucket_bits; i++)
-		n->bucket[i] = NET_NONE;
+		n->bucket[i] = n->hop_bucket[i] = NET_NONE;
 	n->free_neigh = NET_NONE;
 	for (uint32_t i = n->cfg.max_neighbours; i-- > 0;) {
 		n->neigh[i].next = n->free_neigh;
@@ -71,6 +71,7 @@ neigh_free(struct net *n, struct net_neigh *e)
 	e->state = NEIGH_FREE;
 	e->next = n->free_neigh;
 	n->free_neigh = index;
+	net_shared_forget(n, e);
 }
 
 static bool
@@ -331,8 +332,9 @@ net_neigh_doubt(struct net *n, uint64_t now_ns, uint32_t link)
 			neigh_free(n, e);
 			n->generation++;
 		} else if (e->state == NEIGH_REACHABLE) {
-			at_ns += DOUBT_APART_NS;
-			neigh_set_state(n, e, NEIGH_REACHABLE, at_ns);
+			at_ns += DOUBT_APART_NS; /* or sooner, however often this is called */
+			if (at_ns < e->deadline_ns)
+				neigh_set_state(n, e, NEIGH_REACHABLE, at_ns);
 		}
 	}
 }

@@ -4,11 +4,17 @@
  * knows the ways; what the neighbour table asks on other links by frames, it asks here by questions
  * to the kernel, with the same patience. An entry is of a destination: which neighbour leads there
  * is the kernel's to say, with all of its tables and rules, and e->hop keeps its answer, so that
- * what becomes of that neighbour is known to be of this entry.
+ * what becomes of that neighbour is known to be of this entry. The kernel tells what becomes of all
+ * of its neighbours, and any station on the link can be many of these: those that are no hop of
+ * ours cost a look at a chain.
  */
+#include "base/siphash.h"
+#include "net/net_address.h"
 #include "net/net_neigh.h"
 #include "net/net_shared.h"
 #include "net/net_state.h"
+
+static const struct net_ip no_hop;
 
 bool
 net_shared_ask(struct net *n, const struct net_neigh *e)
@@ -39,11 +45,51 @@ find_shared_link(const struct net *n, uint32_t port, uint32_t *link)
 	return found >= 0 && n->link[found].shared;
 }
 
+/* ---- hops ---- */
+
+static uint32_t *
+hop_chain(const struct net *n, const struct net_ip *hop)
+{
+	return &n->hop_bucket[ndsh_siphash_address(n->cfg.secret, hop->b) >> (64 - n->bucket_bits)];
+}
+
+void
+net_shared_forget(struct net *n, struct net_neigh *e)
+{
+	if (net_ip_is_zero(&e->hop))
+		return;
+	if (e->hop_prev != NET_NONE)
+		n->neigh[e->hop_prev].hop_next = e->hop_next;
+	else
+		*hop_chain(n, &e->hop) = e->hop_next;
+	if (e->hop_next != NET_NONE)
+		n->neigh[e->hop_next].hop_prev = e->hop_prev;
+	e->hop = no_hop;
+}
+
+static void
+hop_set(struct net *n, struct net_neigh *e, const struct net_ip *hop)
+{
+	const uint32_t index = (uint32_t)(e - n->neigh);
+	uint32_t *chain = hop_chain(n, hop);
+
+	net_shared_forget(n, e);
+	if (net_ip_is_zero(hop))
+		return;
+	e->hop = *hop;
+	e->hop_prev = NET_NONE;
+	e->hop_next = *chain;
+	if (*chain != NET_NONE)
+		n->neigh[*chain].hop_prev = index;
+	*chain = index;
+}
+
+/* ---- what the kernel tells ---- */
+
 void
 net_told_way(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
 	const struct net_ip *hop)
 {
-	static const struct net_ip none;
 	struct net_neigh *e;
 	uint32_t link;
 
@@ -52,7 +98,7 @@ net_told_way(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip 
 	e = net_neigh_find(n, link, ip);
 	if (e == NULL)
 		return;
-	e->hop = hop != NULL ? *hop : none;
+	hop_set(n, e, hop != NULL ? hop : &no_hop);
 	if (hop == NULL && e->state != NEIGH_FAILED)
 		net_neigh_fail(n, now_ns, e);
 }
@@ -78,10 +124,10 @@ net_told_neighbour(struct net *n, uint64_t now_ns, uint32_t port, const struct n
 
 	if (!find_shared_link(n, port, &link))
 		return;
-	for (uint32_t i = 0; i < n->cfg.max_neighbours; i++) {
+	for (uint32_t i = *hop_chain(n, hop); i != NET_NONE; i = n->neigh[i].hop_next) {
 		struct net_neigh *e = &n->neigh[i];
 
-		if (e->state == NEIGH_FREE || e->link != link || !net_ip_equal(&e->hop, hop))
+		if (e->link != link || !net_ip_equal(&e->hop, hop))
 			continue;
 		if (mac != NULL)
 			net_neigh_learn(n, now_ns, e, mac);

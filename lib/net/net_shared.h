@@ -7,5 +7,7 @@
 
 /* False: too many questions wait. */
 bool net_shared_ask(struct net *n, const struct net_neigh *e);
+/* e goes. */
+void net_shared_forget(struct net *n, struct net_neigh *e);
 
 #endif

@@ -68,6 +68,7 @@ struct net_neigh {
 	uint64_t users;	  /* a bit for each owner that wanted it; 0: it made itself known */
 	uint64_t used_ns; /* last use by us, if there are users */
 	uint32_t next;	  /* in the hash chain or free list */
+	uint32_t hop_next, hop_prev; /* in the chain of those with a hop; NET_NONE: none */
 	uint8_t link, state, tries;
 	uint8_t asker; /* INCOMPLETE: its owner */
 	uint8_t mac[6];
@@ -119,7 +120,7 @@ struct net {
 	uint32_t groups;			      /* places in use so far */
 	struct net_querier querier[NET_LINKS_MAX][2]; /* [..][is it IPv4?] */
 	struct net_neigh *neigh;
-	uint32_t *bucket;
+	uint32_t *bucket, *hop_bucket; /* by ip; by hop, those that have one */
 	uint32_t bucket_bits, free_neigh;
 	uint32_t held[NET_OWNERS];   /* neighbours that each owner uses (net_owner.h) */
 	uint32_t asking[NET_OWNERS]; /* and how many of its own are INCOMPLETE */

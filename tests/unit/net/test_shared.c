@@ -227,3 +227,73 @@ Test(net_shared, answers_about_other_ports_are_nothing)
 	net_told_changes(r.n, r.now, 7);
 	cr_expect_eq(resolve(), NET_PENDING);
 }
+
+/* ---- floods: of what any station, or a daemon of routes, brings about ---- */
+
+/* What changes all the time is asked about all the same. */
+Test(net_shared, routes_that_go_on_changing_do_not_put_questions_off)
+{
+	struct net_question q;
+	bool asked = false;
+
+	peer_is_known();
+	for (unsigned i = 0; i < 1000 && !asked; i++) {
+		net_told_changes(r.n, r.now, PORT);
+		net_rig_run_until(&r, r.now + MS);
+		asked = net_question(r.n, &q);
+	}
+	cr_expect(asked);
+}
+
+#define MANY 64u
+
+static struct net_ip
+destination(uint32_t i)
+{
+	struct net_ip ip = peer;
+
+	ip.b[15] = (uint8_t)i;
+	return ip;
+}
+
+static enum net_resolve
+destination_resolve(uint32_t i)
+{
+	const struct net_ip ip = destination(i);
+
+	return net_resolve(r.n, ++r.now, 1, &me, &ip, &r.hop);
+}
+
+/* Each destination is of one of four hops, and then of another; those that come later push out
+ * others, whose hops tell nothing any more. */
+Test(net_shared, a_neighbour_is_followed_for_all_that_it_leads_to)
+{
+	struct net_question q;
+
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < MANY; i++) {
+			const struct net_ip ip = destination(i);
+			struct net_ip hop = router;
+
+			(void)destination_resolve(i);
+			while (net_question(r.n, &q))
+				;
+			hop.b[15] = (uint8_t)(240 + (i + round) % 4);
+			net_told_way(r.n, r.now, PORT, &ip, &hop);
+			net_told_neighbour(r.n, r.now, PORT, &hop, peer_mac);
+			cr_assert_eq(destination_resolve(i), NET_RESOLVED);
+		}
+		for (uint32_t k = 0; k < 4; k++) {
+			uint8_t mac[6] = {2, 1, 0, 0, (uint8_t)round, (uint8_t)k};
+			struct net_ip hop = router;
+
+			hop.b[15] = (uint8_t)(240 + k);
+			net_told_neighbour(r.n, r.now, PORT, &hop, mac);
+		}
+		for (uint32_t i = MANY - 4; i < MANY; i++) {
+			cr_assert_eq(destination_resolve(i), NET_RESOLVED);
+			cr_expect_eq(r.hop.dmac[4], round);
+			cr_expect_eq(r.hop.dmac[5], (i + round) % 4);
+		}
+	}
+}
