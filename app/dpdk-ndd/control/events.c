@@ -134,7 +134,7 @@ ndd_control_proceed(struct ndd *d, uint64_t now_ns)
 	ndd_qp_path_tick(d, now_ns);
 	ndd_qp_work_tick(d, now_ns);
 	ndd_host_tx(d, now_ns);
-	ndd_kernel_ports_ask(d, now_ns);
+	ndd_kernel_ports_tend(d, now_ns);
 }
 
 uint64_t

@@ -18,14 +18,17 @@
 #include "platform/xdp.h"
 #include "udp/udp.h"
 
-#define NUD_VALID (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
-#define NUD_SURE  (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)
+#define NUD_VALID   (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
+#define CATCH_UP_NS (200 * NDD_MS) /* from one look at all to the next */
+#define NUD_SURE    (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)
 
 struct ndd_kernel_ports {
 	struct ndd_watch watch;
 	struct ndd_rtnl rtnl;
 	ndd_address_lost *on_address_lost;
 	bool routes_changed;
+	bool behind;			       /* news were lost: all is to be looked at anew, */
+	uint64_t catch_up_ns;		       /* but not before */
 	bool addresses_changed, links_changed; /* of the port of sockets */
 	struct {
 		int interface; /* the kernel's number; 0: the port is not shared */
@@ -240,8 +243,8 @@ ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *s
 	return d->kernel_ports != NULL && ndd_udp_source(d, &d->kernel_ports->rtnl, ip, source);
 }
 
-void
-ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns)
+static void
+kernel_answer(struct ndd *d, uint64_t now_ns)
 {
 	struct net_question q;
 
@@ -363,18 +366,38 @@ renew_sockets(struct ndd *d)
 }
 
 static void
-kernel_catch_up(struct ndd *d, const struct ndd_rtnl_callbacks *callbacks)
+kernel_catch_up(struct ndd *d)
 {
+	const struct ndd_rtnl_callbacks callbacks = callbacks_of(d);
 	struct ndd_kernel_ports *s = d->kernel_ports;
 
-	ndd_warning(
+	ndd_log_limited(NDD_LOG_WARNING,
 		"more happened to the kernel's interfaces than could be followed: looking anew");
 	s->routes_changed = s->addresses_changed = s->links_changed = true;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared)
-			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, callbacks);
+			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, &callbacks);
 	if (!list_addresses(d))
 		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
+}
+
+/* What news were about. A look at all costs several dumps of the kernel's tables, and whoever
+ * brings about more news than can be kept goes on doing so. */
+static void
+kernel_follow(struct ndd *d, uint64_t now_ns)
+{
+	struct ndd_kernel_ports *s = d->kernel_ports;
+
+	if (s->behind && now_ns >= s->catch_up_ns) {
+		s->behind = false;
+		s->catch_up_ns = now_ns + CATCH_UP_NS;
+		kernel_catch_up(d);
+	}
+	for (uint32_t i = 0; s->routes_changed && i < d->cfg->ports; i++)
+		if (d->cfg->port[i].kernel)
+			net_told_changes(d->net, now_ns, i);
+	s->routes_changed = false;
+	renew_sockets(d);
 }
 
 static void
@@ -386,12 +409,18 @@ on_kernel_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
 	(void)w;
 	(void)events;
 	if (!ndd_rtnl_receive(&s->rtnl, &callbacks))
-		kernel_catch_up(d, &callbacks);
-	for (uint32_t i = 0; s->routes_changed && i < d->cfg->ports; i++)
-		if (d->cfg->port[i].kernel)
-			net_told_changes(d->net, ndd_now_ns(), i);
-	s->routes_changed = false;
-	renew_sockets(d);
+		s->behind = true;
+	kernel_follow(d, ndd_now_ns());
+}
+
+void
+ndd_kernel_ports_tend(struct ndd *d, uint64_t now_ns)
+{
+	if (d->kernel_ports == NULL)
+		return;
+	if (d->kernel_ports->behind)
+		kernel_follow(d, now_ns);
+	kernel_answer(d, now_ns);
 }
 
 static bool
@@ -427,6 +456,16 @@ any_kernel_port(const struct config *cfg)
 	return false;
 }
 
+/* The kernel sends packets of sockets to their neighbours itself. */
+static bool
+any_shared_port(const struct config *cfg)
+{
+	for (uint32_t i = 0; i < cfg->ports; i++)
+		if (cfg->port[i].shared)
+			return true;
+	return false;
+}
+
 bool
 ndd_kernel_ports_open(struct ndd *d, ndd_address_lost *on_address_lost)
 {
@@ -440,7 +479,7 @@ ndd_kernel_ports_open(struct ndd *d, ndd_address_lost *on_address_lost)
 		return false;
 	}
 	s->on_address_lost = on_address_lost;
-	if (!ndd_rtnl_open(&s->rtnl) ||
+	if (!ndd_rtnl_open(&s->rtnl, any_shared_port(d->cfg)) ||
 		!ndd_watch_add(d, &s->watch, ndd_rtnl_fd(&s->rtnl), EPOLLIN, on_kernel_news)) {
 		ndd_error("rtnetlink: %s", strerror(errno));
 		return false;

@@ -30,7 +30,8 @@ uint32_t ndd_kernel_port_interfaces(
 bool ndd_kernel_port_start(struct ndd *d, uint32_t port);
 /* The address that the kernel would send to ip with, by a shared port; false: none has a route. */
 bool ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source);
-/* Put the IP stack's questions about next hops to the kernel. */
-void ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns);
+/* In each turn: put the IP stack's questions about next hops to the kernel, and look at all anew if
+ * news were lost and there was no time for that when it was noticed. */
+void ndd_kernel_ports_tend(struct ndd *d, uint64_t now_ns);
 
 #endif

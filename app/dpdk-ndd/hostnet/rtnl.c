@@ -187,18 +187,18 @@ rtnl_join(struct mnl_socket *s, const int *groups, size_t n)
 }
 
 bool
-ndd_rtnl_open(struct ndd_rtnl *r)
+ndd_rtnl_open(struct ndd_rtnl *r, bool neighbours)
 {
-	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_IPV4_IFADDR,
-		RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,
-		RTNLGRP_IPV6_RULE};
+	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE,
+		RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE,
+		RTNLGRP_NEIGH};
+	const size_t n = sizeof(groups) / sizeof(groups[0]) - !neighbours; /* they are the last */
 	/* The kernel answers at once; this is for the day when it does not. */
 	const struct timeval limit = {.tv_sec = 1};
 
 	r->events = open_socket(0);
 	r->requests = open_socket(0);
-	if (r->events != NULL && r->requests != NULL &&
-		rtnl_join(r->events, groups, sizeof(groups) / sizeof(groups[0])) &&
+	if (r->events != NULL && r->requests != NULL && rtnl_join(r->events, groups, n) &&
 		setsockopt(mnl_socket_get_fd(r->requests), SOL_SOCKET, SO_RCVTIMEO, &limit,
 			sizeof(limit)) == 0)
 		return true;
@@ -231,12 +231,13 @@ ndd_rtnl_receive(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callbacks)
 	char buf[BUFFER];
 	ssize_t n;
 
-	for (;;) {
+	for (uint32_t i = 0; i < NDD_RTNL_NEWS; i++) {
 		n = recv(mnl_socket_get_fd(r->events), buf, sizeof(buf), MSG_DONTWAIT);
 		if (n < 0)
 			return errno != ENOBUFS;
 		(void)mnl_cb_run(buf, (size_t)n, 0, 0, on_message, (void *)callbacks);
 	}
+	return true;
 }
 
 /* Ask, and hear all of the answer. False: errno is the kernel's. */

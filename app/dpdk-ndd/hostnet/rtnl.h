@@ -49,12 +49,14 @@ struct ndd_rtnl {
 	struct mnl_socket *events, *requests;
 	uint32_t sequence;
 };
-/* False: errno. From now on changes are kept for ndd_rtnl_receive(). */
-bool ndd_rtnl_open(struct ndd_rtnl *r);
+/* False: errno. From now on changes are kept for ndd_rtnl_receive(); those of neighbours, which any
+ * station can bring about, if they are wanted. */
+bool ndd_rtnl_open(struct ndd_rtnl *r, bool neighbours);
 void ndd_rtnl_close(struct ndd_rtnl *r);
 int ndd_rtnl_fd(const struct ndd_rtnl *r);
-/* All that has changed since the last time; false: more than the kernel could keep, some is lost.
- */
+/* What has changed since the last time, NDD_RTNL_NEWS changes at most: the rest keeps the file
+ * readable. False: more than the kernel could keep, some is lost. */
+#define NDD_RTNL_NEWS 64u
 bool ndd_rtnl_receive(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callbacks);
 
 /* One interface as it is now; all addresses of all interfaces. False: errno. */

@@ -26,7 +26,7 @@ Test(rxe_bugs, sockets_of_a_namespace_released_twice)
 	int before = highest(), other[2];
 
 	close(before);
-	cr_assert(ndd_rtnl_open(&r));
+	cr_assert(ndd_rtnl_open(&r, true));
 	cr_assert(eq(int, ndd_rtnl_fd(&r), before));
 	ndd_rtnl_close(&r);
 	for (unsigned i = 0; i < 2; i++)
@@ -48,7 +48,7 @@ Test(rxe_bugs, sockets_of_a_start_that_failed)
 	most.rlim_cur = (rlim_t)before + 1;
 	close(before);
 	cr_assert(eq(int, setrlimit(RLIMIT_NOFILE, &most), 0));
-	cr_assert(not(ndd_rtnl_open(&r)));
+	cr_assert(not(ndd_rtnl_open(&r, true)));
 	other = highest();
 	cr_assert(eq(int, other, before));
 	ndd_rtnl_close(&r);
