@@ -30,6 +30,7 @@ struct ndd_kernel_ports {
 	bool behind;			       /* news were lost: all is to be looked at anew, */
 	uint64_t catch_up_ns;		       /* but not before */
 	bool addresses_changed, links_changed; /* of the port of sockets */
+	bool address_left; /* an interface has lost one, and another may have it */
 	struct {
 		int interface; /* the kernel's number; 0: the port is not shared */
 		uint32_t mtu;  /* of the interface; of sockets the one at the start */
@@ -154,7 +155,11 @@ on_address(void *arg, const struct ndd_rtnl_address *a)
 	d->kernel_ports->addresses_changed |= d->cfg->port[i].udp;
 	if (a->usable)
 		address_gained(d, i, &a->ip, a->prefix_len);
-	else if (net_local_port(d->net, &a->ip) == (int)i)
+	else if (net_local_port(d->net, &a->ip) != (int)i)
+		return;
+	else if (d->cfg->port[i].udp && !net_ip_is_loopback(&a->ip))
+		d->kernel_ports->address_left = true;
+	else
 		address_lost(d, i, &a->ip);
 }
 
@@ -309,6 +314,7 @@ list_addresses(struct ndd *d)
 	struct net_ip ip;
 	uint32_t port;
 
+	d->kernel_ports->address_left = false;
 	for (; l.reach < REACHES; l.reach++)
 		if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &callbacks))
 			return false;
@@ -366,6 +372,15 @@ renew_sockets(struct ndd *d)
 }
 
 static void
+read_addresses(struct ndd *d)
+{
+	if (list_addresses(d))
+		return;
+	ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
+	d->kernel_ports->behind = true;
+}
+
+static void
 kernel_catch_up(struct ndd *d)
 {
 	const struct ndd_rtnl_callbacks callbacks = callbacks_of(d);
@@ -377,8 +392,7 @@ kernel_catch_up(struct ndd *d)
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared)
 			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, &callbacks);
-	if (!list_addresses(d))
-		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
+	read_addresses(d);
 }
 
 /* What news were about. A look at all costs several dumps of the kernel's tables, and whoever
@@ -393,6 +407,8 @@ kernel_follow(struct ndd *d, uint64_t now_ns)
 		s->catch_up_ns = now_ns + CATCH_UP_NS;
 		kernel_catch_up(d);
 	}
+	if (s->address_left)
+		read_addresses(d);
 	for (uint32_t i = 0; s->routes_changed && i < d->cfg->ports; i++)
 		if (d->cfg->port[i].kernel)
 			net_told_changes(d->net, now_ns, i);

@@ -14,7 +14,8 @@
 #include "udp/udp.h"
 #include "wire/gsi.h"
 
-#define MTU_MAX 9000u
+#define MTU_MAX	    9000u
+#define SOURCES_MAX 16u /* that are tried for one destination: a configuration lists no more */
 
 bool
 ndd_udp_takes(const struct ndd *d, uint32_t port, const struct net_ip *ip)
@@ -49,14 +50,19 @@ ndd_udp_source(
 {
 	struct net_ip hop;
 	uint8_t prefix_len;
-	uint32_t port;
+	uint32_t port, tried = 0;
 
-	for (unsigned i = 0; net_address_get(d->net, i, source, &prefix_len, &port); i++)
-		if (d->cfg->port[port].udp && net_ip_is_v4(source) == net_ip_is_v4(ip) &&
-			net_ip_is_loopback(source) == net_ip_is_loopback(ip) &&
-			net_ip_is_link_local(source) == net_ip_is_link_local(ip) &&
-			ndd_rtnl_route(r, 0, source, ip, &hop))
+	static_assert(SOURCES_MAX >= CONFIG_ADDRESSES_MAX, "of a port, of which there is one");
+	for (unsigned i = 0; net_address_get(d->net, i, source, &prefix_len, &port); i++) {
+		if (!d->cfg->port[port].udp || net_ip_is_v4(source) != net_ip_is_v4(ip) ||
+			net_ip_is_loopback(source) != net_ip_is_loopback(ip) ||
+			net_ip_is_link_local(source) != net_ip_is_link_local(ip))
+			continue;
+		if (ndd_rtnl_route(r, 0, source, ip, &hop))
 			return true;
+		if (++tried == SOURCES_MAX)
+			break;
+	}
 	return false;
 }
 

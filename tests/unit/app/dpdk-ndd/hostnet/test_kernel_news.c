@@ -212,3 +212,79 @@ Test(kernel_news, that_are_lost_again_and_again)
 	news_are_lost = false;
 	ndd_kernel_ports_close(&d);
 }
+
+/* ---- addresses that are there twice ---- */
+
+/* The kernel says so of an interface that there is not. */
+static void
+address_news(uint16_t type, const struct net_ip *ip, uint32_t flags)
+{
+	const bool v4 = net_ip_is_v4(ip);
+	struct nlmsghdr *h = mnl_nlmsg_put_header(made_up);
+	struct ifaddrmsg *m;
+
+	h->nlmsg_type = type;
+	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
+	m->ifa_family = v4 ? AF_INET : AF_INET6;
+	m->ifa_prefixlen = v4 ? 32 : 128;
+	m->ifa_index = 999999;
+	mnl_attr_put(h, IFA_ADDRESS, v4 ? 4 : 16, v4 ? ip->b + 12 : ip->b);
+	mnl_attr_put_u32(h, IFA_FLAGS, flags);
+	made_up_bytes = h->nlmsg_len;
+	watched->ready(&d, watched, EPOLLIN);
+}
+
+/* One of this machine's. False: it has none but loopback's. */
+static bool
+own_address(struct net_ip *ip)
+{
+	uint8_t prefix_len;
+	uint32_t port;
+
+	for (unsigned i = 0; net_address_get(d.net, i, ip, &prefix_len, &port); i++)
+		if (!net_ip_is_loopback(ip))
+			return true;
+	return false;
+}
+
+/* A bridge and its port, or an interface and its VLANs, may have one link-local address; a station
+ * of one of them can see to it that the address is a duplicate there. */
+Test(kernel_news, an_address_goes_with_the_last_interface_that_has_it)
+{
+	const struct net_ip other = net_rig_ip("203.0.113.77");
+	struct net_ip ip;
+
+	port_start();
+	if (!own_address(&ip))
+		cr_skip_test("no address");
+	address_news(RTM_NEWADDR, &ip, IFA_F_DADFAILED);
+	cr_expect_eq(net_local_port(d.net, &ip), 0, "it is a duplicate somewhere else");
+	address_news(RTM_DELADDR, &ip, 0);
+	cr_expect_eq(net_local_port(d.net, &ip), 0, "it has gone from somewhere else");
+	cr_expect_eq(lost, 0);
+	address_news(RTM_NEWADDR, &other, 0);
+	cr_expect_eq(net_local_port(d.net, &other), 0);
+	address_news(RTM_DELADDR, &other, 0);
+	cr_expect_eq(net_local_port(d.net, &other), -1, "nobody else has it");
+	cr_expect_eq(lost, 1);
+	ndd_kernel_ports_close(&d);
+}
+
+/* A client asks for the way to where none leads, on a machine with many addresses. */
+Test(kernel_news, a_way_is_not_asked_for_from_each_address)
+{
+	const struct net_ip to = net_rig_ip("198.51.100.9");
+	struct net_ip ip = net_rig_ip("203.0.113.0"), source;
+
+	port_start();
+	for (unsigned i = 1; i <= 200; i++) {
+		ip.b[15] = (uint8_t)i;
+		address_news(RTM_NEWADDR, &ip, 0);
+		cr_assert_eq(net_local_port(d.net, &ip), 0);
+	}
+	no_routes = true;
+	cr_expect_not(ndd_kernel_ports_source(&d, &to, &source));
+	cr_expect_gt(routes_asked, 8, "each of a configuration's");
+	cr_expect_leq(routes_asked, 17, "%u", routes_asked);
+	ndd_kernel_ports_close(&d);
+}
