@@ -24,7 +24,8 @@
 #define UDP_RUNS	2u	    /* runs of one call */
 #define UDP_WAITING_MAX 512u
 #define UDP_SCRATCH	65536u
-#define UDP_CONTROL	128u
+/* What comes with an IPv6 datagram, drops and the length of a run's segments included. */
+#define UDP_CONTROL    (CMSG_SPACE(sizeof(struct in6_pktinfo)) + 4 * CMSG_SPACE(sizeof(int)))
 #define UDP_PAYLOAD_AT	(RTE_PKTMBUF_HEADROOM + 64u) /* of a received datagram, in its buffer */
 
 /* A socket that receives. */

@@ -82,6 +82,8 @@ control_int(const struct cmsghdr *c)
 {
 	int value = 0;
 
+	if (c->cmsg_len <= CMSG_LEN(0))
+		return 0;
 	memcpy(&value, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0) < sizeof(value) ? 1 : sizeof(value));
 	return value;
 }
