@@ -26,7 +26,7 @@
 #define UDP_SCRATCH	65536u
 /* What comes with an IPv6 datagram, drops and the length of a run's segments included. */
 #define UDP_CONTROL    (CMSG_SPACE(sizeof(struct in6_pktinfo)) + 4 * CMSG_SPACE(sizeof(int)))
-#define UDP_PAYLOAD_AT	(RTE_PKTMBUF_HEADROOM + 64u) /* of a received datagram, in its buffer */
+#define UDP_PAYLOAD_AT (RTE_PKTMBUF_HEADROOM + 64u) /* of a received datagram, in its buffer */
 
 /* A socket that receives. */
 struct udp_socket {
@@ -62,6 +62,13 @@ struct udp_counters {
 #undef UDP_X
 };
 
+/* How long the port has waited for a socket that is full, less what that socket has sent since. */
+struct udp_patience {
+	uint32_t full_ms; /* since when it is full; 0: it is not */
+	uint32_t waited_ms;
+	uint32_t sent; /* bytes that are no millisecond yet */
+};
+
 struct udp_port {
 	struct rte_mempool *pool;
 	uint8_t gateway[6];
@@ -72,7 +79,7 @@ struct udp_port {
 	uint32_t locals;
 	int sender[2][UDP_SENDERS + 1]; /* [v6] */
 	uint16_t sender_port[2][UDP_SENDERS + 1];
-	uint32_t full_ms[2][UDP_SENDERS + 1]; /* since when one is full; 0: it is not */
+	struct udp_patience patience[2][UDP_SENDERS + 1];
 	struct roce_ipid *ipid;
 	struct roce_ipid_peers peers;
 	uint32_t now_ms; /* when what is being received came */

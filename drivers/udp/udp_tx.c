@@ -13,8 +13,9 @@
 
 #include "udp/udp_run.h"
 
-#define OTHERS_MAX 8u  /* errors in a row that may be about what was sent before */
-#define STUCK_MS   40u /* a socket that is full for longer, and takes nothing, is stuck */
+#define OTHERS_MAX 8u	 /* errors in a row that may be about what was sent before */
+#define STUCK_MS   40u	 /* a socket that is full for longer, and takes nothing, is stuck */
+#define SENT_BYTES 1250u /* ... of which it may have one again for so many that it sends: 10 Mb/s */
 
 /* One send. */
 struct run {
@@ -22,10 +23,10 @@ struct run {
 	uint32_t n;
 	bool v6;
 	int fd;
-	uint16_t port;	   /* fd's */
-	uint32_t *full_ms; /* since when it is full; 0: it is not */
-	bool hears;	   /* by fd the network's errors are heard, too */
-	bool shared;	   /* it is one frame, which others read as it is; icrc is for the wire */
+	uint16_t port;		       /* fd's */
+	struct udp_patience *patience; /* fd's */
+	bool hears;		       /* by fd the network's errors are heard, too */
+	bool shared; /* it is one frame, which others read as it is; icrc is for the wire */
 	uint8_t icrc[ROCE_ICRC_BYTES];
 	uint8_t *copy; /* the payloads, one behind the other; NULL: each is sent from its frame */
 	union {
@@ -207,7 +208,7 @@ run_make(struct udp_port *u, struct run *r, uint8_t *copies, struct iovec *iov, 
 
 	r->fd = u->sender[r->v6][sender];
 	r->port = u->sender_port[r->v6][sender];
-	r->full_ms = &u->full_ms[r->v6][sender];
+	r->patience = &u->patience[r->v6][sender];
 	r->hears = sender == UDP_MAD_SENDER;
 	pieces = run_point(u, r, copies, iov);
 	*h = (struct msghdr){.msg_name = &r->to,
@@ -272,19 +273,46 @@ run_refused(struct udp_port *u, const struct run *r, int err, struct progress *p
 /*
  * The socket is full, so all that the port has to send waits, whoever it is for. But not for long:
  * what stations that nobody has ever seen are sent is kept for them by the kernel for 3 s, and may
- * fill a socket. Then what is for that socket is lost, and nothing waits for it.
+ * fill a socket. Then what is for that socket is lost, and nothing waits for it. When such stations
+ * are given up one after the other, the socket takes a little each time: it is waited for again as
+ * far as it has sent something.
  */
 static void
 run_waits(struct udp_port *u, const struct run *r, struct progress *p)
 {
 	const uint32_t now_ms = udp_coarse_ms() | 1; /* 0 would be no time */
 
-	if (*r->full_ms == 0)
-		*r->full_ms = now_ms;
-	if (now_ms - *r->full_ms < STUCK_MS)
+	if (r->patience->full_ms == 0)
+		r->patience->full_ms = now_ms;
+	if (r->patience->waited_ms + (now_ms - r->patience->full_ms) < STUCK_MS)
 		p->full = true;
 	else
 		run_refused(u, r, EAGAIN, p);
+}
+
+static void
+patience_wait_ends(struct udp_patience *w)
+{
+	const uint32_t waited_ms = w->waited_ms + ((udp_coarse_ms() | 1) - w->full_ms);
+
+	w->waited_ms = RTE_MIN(waited_ms, STUCK_MS);
+	w->full_ms = 0;
+}
+
+/* The socket has sent so many bytes. */
+static void
+patience_grow(struct udp_patience *w, uint32_t bytes)
+{
+	uint32_t more_ms;
+
+	if (w->full_ms != 0)
+		patience_wait_ends(w);
+	if (w->waited_ms == 0)
+		return;
+	w->sent += bytes;
+	more_ms = RTE_MIN(w->sent / SENT_BYTES, w->waited_ms);
+	w->waited_ms -= more_ms;
+	w->sent -= more_ms * SENT_BYTES;
 }
 
 /* The first frame of a run, without the others. What makes it a run is told last (run_make()). */
@@ -300,7 +328,7 @@ first_send(struct udp_port *u, const struct run *r, const struct msghdr *run)
 	u->count.tx_calls++;
 	if (sendmsg(r->fd, &h, MSG_DONTWAIT) < 0)
 		return false;
-	*r->full_ms = 0;
+	patience_grow(r->patience, (uint32_t)first.iov_len);
 	u->count.tx_packets++;
 	u->count.tx_bytes += first.iov_len;
 	return true;
@@ -346,12 +374,15 @@ static void
 runs_sent(struct udp_port *u, const struct run *r, const struct mmsghdr *h, uint32_t n,
 	struct progress *p)
 {
+	uint32_t bytes = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
 		u->count.tx_packets += r[i].n;
-		u->count.tx_bytes += h[i].msg_len;
+		bytes += h[i].msg_len;
 		p->frames += r[i].n;
 	}
-	*r->full_ms = 0;
+	u->count.tx_bytes += bytes;
+	patience_grow(r->patience, bytes);
 	p->runs += n;
 }
 
