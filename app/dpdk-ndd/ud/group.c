@@ -120,15 +120,21 @@ member_forget(struct ndd_session *s, struct ndd_member *m)
 	free(m);
 }
 
+/* The tables still have it. */
 static void
 member_remove(struct ndd_session *s, struct ndd_member *m)
 {
 	struct ndd_group *g = m->group;
 
 	member_forget(s, m);
+	group_free_if_empty(s->daemon, g);
+}
+
+static void
+tables_renew_for_fewer(struct ndd_session *s)
+{
 	if (!tables_renew(s))
 		ndd_error("no memory for multicast groups");
-	group_free_if_empty(s->daemon, g);
 }
 
 static bool
@@ -236,6 +242,7 @@ ndd_group_detach(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (member == NULL)
 		return NDSH_ERR_INVALID_STATE;
 	member_remove(s, member);
+	tables_renew_for_fewer(s);
 	r->id.id = m->qp;
 	return NDSH_OK;
 }
@@ -245,6 +252,9 @@ ndd_group_leave_all(struct ndd_session *s, struct ndd_qp *qp)
 {
 	struct ndd_member *m;
 
+	if (LIST_EMPTY(&qp->groups))
+		return;
 	while ((m = LIST_FIRST(&qp->groups)) != NULL)
 		member_remove(s, m);
+	tables_renew_for_fewer(s);
 }

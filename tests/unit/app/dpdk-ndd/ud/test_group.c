@@ -2,11 +2,15 @@
 /* Queue pairs come to groups and leave them: what the lcore's table has, what is refused. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "control/reload.h"
+#include "lcore/call.h"
+#include "platform/clock.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
 #include "ud/ah.h"
@@ -187,6 +191,59 @@ Test(ndd_group, W_MC_07_the_end_detaches)
 	ndd_rig_turn(r);
 	cr_expect(eq(u32, members_of("239.1.2.4"), 0));
 	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
+}
+
+/* ---- what it costs ---- */
+
+static bool lcore_runs;
+static unsigned calls;
+
+static void *
+lcore_serves(void *arg)
+{
+	while (__atomic_load_n(&lcore_runs, __ATOMIC_ACQUIRE)) {
+		if (ndd_shard_serve(&r->shard, ndd_now_ns()))
+			calls++;
+		sched_yield();
+	}
+	return arg;
+}
+
+/* Calls of the lcore until a queue pair that is in so many groups is destroyed. */
+static unsigned
+calls_of_an_end(struct client *c, unsigned groups)
+{
+	uint32_t q = qp_new(c, true);
+	pthread_t lcore;
+	char text[16];
+
+	for (unsigned i = 0; i < groups; i++) {
+		(void)snprintf(text, sizeof(text), "239.1.9.%u", i);
+		cr_assert(eq(i32, attach(c, q, text), NDSH_OK));
+	}
+	calls = 0;
+	lcore_runs = true;
+	r->shard.running = true;
+	cr_assert(eq(int, pthread_create(&lcore, NULL, lcore_serves, NULL), 0));
+	cr_expect(
+		eq(i32, ask(c, &(struct ndsh_id_msg){.h.type = NDSH_MSG_QP_DESTROY, .id = q}, NULL),
+			NDSH_OK));
+	__atomic_store_n(&lcore_runs, false, __ATOMIC_RELEASE);
+	(void)pthread_join(lcore, NULL);
+	r->shard.running = false;
+	return calls;
+}
+
+/* The tables are made anew once, not for each group, with all others that there are. */
+Test(ndd_group, a_queue_pair_leaves_all_of_its_groups_at_once)
+{
+	struct client a = client_new();
+	unsigned one = calls_of_an_end(&a, 1);
+
+	cr_expect(gt(uint, one, 0));
+	cr_expect(eq(uint, calls_of_an_end(&a, 10), one));
+	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
+	cr_expect(eq(ptr, (void *)(uintptr_t)r->shard.groups, NULL));
 }
 
 Test(ndd_group, what_is_refused)
