@@ -6,6 +6,7 @@
 #include "conn/conn.h"
 #include "conn/leave.h"
 #include "conn/notify.h"
+#include "conn/tick.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"
@@ -39,6 +40,7 @@ ndd_conn_resolve_later(struct ndd_conn *c)
 {
 	c->fresh = true;
 	c->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
+	ndd_conn_wait(c);
 	ndd_hops_until(&c->session->daemon->conn_hops, 0);
 }
 
@@ -228,6 +230,7 @@ ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev)
 	}
 	c->state = NDD_CONN_FLUSHING;
 	c->deadline_ns = c->session->no_flush ? UINT64_MAX : ndd_now_ns() + FLUSH_GRACE_NS;
+	ndd_conn_wait(c);
 	ndd_hops_until(&d->conn_hops, c->deadline_ns);
 }
 
@@ -239,6 +242,7 @@ ndd_conn_free(struct ndd_session *s, void *conn)
 	struct ndd_conn *c = conn;
 
 	ndd_conn_over(c);
+	ndd_conn_wait_no_more(c);
 	ndd_port_give(&c->port);
 	TAILQ_REMOVE(&s->daemon->conns, c, next);
 	ndd_slots_remove(&s->conns, c->id);

@@ -38,7 +38,7 @@ enum ndd_conn_state {
 
 struct ndd_conn {
 	struct ndd_sidr_user sidr; /* of datagrams */
-	TAILQ_ENTRY(ndd_conn) next;
+	TAILQ_ENTRY(ndd_conn) next, next_waiting;
 	struct ndd_session *session;
 	struct ndd_qp *qp;	 /* NULL until given, and when it is over */
 	struct roce_cm_conn *cm; /* NULL: the CM knows nothing of it (yet, or any more) */
@@ -60,7 +60,8 @@ struct ndd_conn {
 	struct roce_cm_qp_params own; /* by_numbers: what its REQ or REP says of this side */
 	uint64_t deadline_ns;	      /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
 	bool fresh;		      /* the next hop was not yet asked for */
-	bool due;		      /* conn/tick.c has something to do with it */
+	bool due;		      /* conn/tick.c has something to do with it, */
+	bool waits;		      /* or will have: it is in the daemon's list of these */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
 	uint8_t ecn;			    /* enum ndsh_ecn: tos is without it */

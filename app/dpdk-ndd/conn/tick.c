@@ -11,6 +11,24 @@
 #include "platform/clock.h"
 #include "session/session.h"
 
+void
+ndd_conn_wait(struct ndd_conn *c)
+{
+	if (c->waits)
+		return;
+	c->waits = true;
+	TAILQ_INSERT_TAIL(&c->session->daemon->waiting, c, next_waiting);
+}
+
+void
+ndd_conn_wait_no_more(struct ndd_conn *c)
+{
+	if (!c->waits)
+		return;
+	c->waits = false;
+	TAILQ_REMOVE(&c->session->daemon->waiting, c, next_waiting);
+}
+
 static void
 conn_step(struct ndd_conn *c, uint64_t now_ns)
 {
@@ -54,6 +72,26 @@ conn_take_turn(struct ndd_conn *c, uint64_t now_ns)
 	return true;
 }
 
+/* All follow their next hops. */
+static void
+all_are_due(struct ndd *d)
+{
+	struct ndd_conn *c;
+
+	TAILQ_FOREACH (c, &d->conns, next) {
+		c->due = true;
+		ndd_conn_wait(c);
+	}
+}
+
+static bool
+conn_has_to_wait(const struct ndd_conn *c)
+{
+	return c->due || c->fresh || c->deadline_ns != UINT64_MAX;
+}
+
+/* Most connections are established and wait for nothing: a client that connects again and again
+ * does not have all of them looked at each time. */
 void
 ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 {
@@ -62,13 +100,17 @@ ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 
 	if (!ndd_hops_begin(&d->conn_hops, d->net, now_ns, &moved))
 		return;
-	for (c = TAILQ_FIRST(&d->conns); c != NULL; c = next) {
-		next = TAILQ_NEXT(c, next);
+	if (moved)
+		all_are_due(d);
+	for (c = TAILQ_FIRST(&d->waiting); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, next_waiting);
 		if (c->session->ended) /* it is being taken down */
 			continue;
-		c->due |= moved || c->fresh || now_ns >= c->deadline_ns;
+		c->due |= c->fresh || now_ns >= c->deadline_ns;
 		if (c->due && !conn_take_turn(c, now_ns))
 			ndd_hops_until(&d->conn_hops, 0);
 		ndd_hops_until(&d->conn_hops, c->deadline_ns);
+		if (!conn_has_to_wait(c))
+			ndd_conn_wait_no_more(c);
 	}
 }

@@ -69,6 +69,7 @@ ndd_lists_init(struct ndd *d)
 	TAILQ_INIT(&d->sessions);
 	TAILQ_INIT(&d->ended);
 	TAILQ_INIT(&d->conns);
+	TAILQ_INIT(&d->waiting);
 	TAILQ_INIT(&d->leaving);
 	d->leave_look_ns = UINT64_MAX;
 	TAILQ_INIT(&d->working_qps);

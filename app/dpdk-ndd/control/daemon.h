@@ -60,8 +60,9 @@ struct ndd {
 	struct ndd_workers *workers;  /* of sessions */
 	uint32_t borrowed_mappings;   /* object/memory.c */
 	uint64_t serial;	      /* of sessions and objects; never reused */
-	struct ndd_conn_list conns;   /* all that the CM knows, but for */
-	struct ndd_conn_list leaving; /* those that wait for an lcore (conn/leave.h), and are */
+	struct ndd_conn_list conns;   /* all that the CM knows, but for leaving */
+	struct ndd_conn_list waiting; /* those of them that conn/tick.c goes through */
+	struct ndd_conn_list leaving; /* that wait for an lcore (conn/leave.h), and are */
 	uint64_t leave_look_ns;	      /* looked at then at the latest */
 	struct ndd_qp_list working_qps; /* object/qp_work.h */
 	uint64_t work_look_ns;
