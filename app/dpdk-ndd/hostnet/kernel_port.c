@@ -18,9 +18,10 @@
 #include "platform/xdp.h"
 #include "udp/udp.h"
 
-#define NUD_VALID   (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
 #define CATCH_UP_NS (200 * NDD_MS) /* from one look at all to the next */
-#define NUD_SURE    (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)
+
+#define NUD_VALID (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
+#define NUD_SURE  (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)
 
 struct ndd_kernel_ports {
 	struct ndd_watch watch;
