@@ -15,9 +15,8 @@ struct port;
 bool ndd_udp_takes(const struct ndd *d, uint32_t port, const struct net_ip *ip);
 /* Its addresses of loopback that the configuration has: the kernel lists few of those. */
 void ndd_udp_add_listed(struct ndd *d, uint32_t port);
-/* One of its addresses from which packets may go to ip, if the kernel's choice is not its own. Where
- * it has many, the first few alone are tried: the kernel is asked about each, for one request of a
- * client. */
+/* One of its addresses from which packets may go to ip, if the kernel's choice is not its own. Of
+ * many the first few are tried: for a client's one request the kernel is asked about each. */
 bool ndd_udp_source(
 	const struct ndd *d, struct ndd_rtnl *r, const struct net_ip *ip, struct net_ip *source);
 /* Tell the port of the interfaces that its addresses are of: after each change of these. */
