@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Disks and virtual machines: tgt's target of iSER with QEMU's initiator (libiscsi), and QEMU's live migration."""
+"""Disks and virtual machines: tgt's target of iSER with QEMU's initiator (libiscsi), and QEMU's live migration. That one
+wants an IPv4 address of an interface: where there is none but the loopback's, and one of IPv6, getaddrinfo() makes IPv6
+addresses of all, which QEMU takes for no device of Ethernet."""
 
 import os
 import re
