@@ -88,7 +88,7 @@ def cases(link, table):
 
 SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "families", "numbers", "destroy",
              "descriptor", "fork", "migrate", "timewait", "crowded", "service", "service-reject", "service-nobody",
-             "service-nowhere", "service-spaces", "service-limits")
+             "service-nowhere", "service-spaces", "service-limits", "ack-timeout")
 
 
 def environment(address):

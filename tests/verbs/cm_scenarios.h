@@ -13,6 +13,8 @@ void run_service_limits(void);
 void run_service_waits(void);
 /* cm_families.c */
 void run_families(void);
+/* cm_options.c */
+void run_ack_timeout(void);
 /* cm_timewait.c */
 void run_timewait(void);
 /* cm_multicast.c */

@@ -401,6 +401,7 @@ static const struct scenario scenarios[] = {
 	{"ports", run_ports},
 	{"wildcard", run_wildcard},
 	{"families", run_families},
+	{"ack-timeout", run_ack_timeout},
 	{"loopback", run_loopback},
 	{"numbers", run_numbers},
 	{"destroy", run_destroy},

@@ -110,6 +110,8 @@ struct cm_id {
 	bool any, v4_only;   /* bound to all addresses, IPv4's alone */
 	bool family_only;    /* RDMA_OPTION_ID_AFONLY: IPv6's wildcard is not IPv4's, too */
 	uint8_t tos;
+	bool has_ack_timeout; /* RDMA_OPTION_ID_ACK_TIMEOUT: its queue pair's */
+	uint8_t ack_timeout;
 	uint32_t backlog;
 	struct ndsh_addr local, remote; /* all zero: none yet */
 	struct ndv_device *device;	/* NULL: none yet, or all */

@@ -234,6 +234,12 @@ do_set_option(struct command *c)
 			return EINVAL;
 		c->id->tos = *(const uint8_t *)value;
 		return 0;
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		if (m->optlen != sizeof(uint8_t) || c->id->datagrams)
+			return EINVAL;
+		c->id->ack_timeout = *(const uint8_t *)value;
+		c->id->has_ack_timeout = true;
+		return 0;
 	case RDMA_OPTION_ID_REUSEADDR: /* ports are free with their identifiers anyway */
 		return m->optlen == sizeof(int) ? 0 : EINVAL;
 	case RDMA_OPTION_ID_AFONLY:

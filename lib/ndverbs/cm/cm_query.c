@@ -102,7 +102,7 @@ attributes_of_rts(const struct cm_id *id, struct ib_uverbs_qp_attr *a)
 	a->qp_attr_mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 			  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	a->sq_psn = peer->peer.psn;
-	a->timeout = peer->ack_timeout;
+	a->timeout = id->has_ack_timeout ? id->ack_timeout : peer->ack_timeout;
 	a->retry_cnt = peer->peer.retries;
 	a->rnr_retry = peer->peer.rnr_retries;
 	a->max_rd_atomic = peer->peer.outbound_reads;
