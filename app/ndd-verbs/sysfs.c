@@ -8,6 +8,7 @@
 #include <endian.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,21 +46,37 @@ same_host(const struct sockaddr *a, const union ibv_gid *gid)
 }
 
 /* The kernel's interface with that address. Where the daemon has an address for itself, there is
- * none, and no file. */
+ * none. */
 static bool
-write_interface(struct verbs_tree *t, const char *path, const union ibv_gid *gid)
+find_interface(const struct sockaddr_storage *address, char name[IFNAMSIZ])
 {
 	struct ifaddrs *all, *i;
-	bool ok = true;
+	union ibv_gid gid;
 
 	if (getifaddrs(&all) != 0)
-		return true;
-	for (i = all; i != NULL && !same_host(i->ifa_addr, gid); i = i->ifa_next)
+		return false;
+	ndv_gid_of(address, &gid);
+	for (i = all; i != NULL && !same_host(i->ifa_addr, &gid); i = i->ifa_next)
 		;
 	if (i != NULL)
-		ok = verbs_tree_file(t, path, "%s", i->ifa_name);
+		snprintf(name, IFNAMSIZ, "%s", i->ifa_name);
 	freeifaddrs(all);
-	return ok;
+	return i != NULL;
+}
+
+/* As the attribute of the GID, and as the folder that a network card's device has of it: there
+ * scripts and rdma-core's tests look for a device's interface. */
+static bool
+write_interface(struct verbs_tree *t, const struct sockaddr_storage *address)
+{
+	char name[IFNAMSIZ], folder[sizeof("device/net/") + IFNAMSIZ];
+
+	if (!find_interface(address, name))
+		return true;
+	snprintf(folder, sizeof(folder), "device/net/%s", name);
+	return verbs_tree_file(t, "ports/1/gid_attrs/ndevs/0", "%s", name) &&
+	       verbs_tree_folder(t, "device") && verbs_tree_folder(t, "device/net") &&
+	       verbs_tree_folder(t, folder);
 }
 
 static bool
@@ -84,8 +101,7 @@ write_port(struct verbs_tree *t, const struct sockaddr_storage *address)
 	       verbs_tree_file(t, "ports/1/cap_mask", "0x00000000") &&
 	       verbs_tree_file(t, "ports/1/pkeys/0", "0xffff") &&
 	       write_words(t, "ports/1/gids/0", gid.raw, sizeof(gid.raw)) &&
-	       verbs_tree_file(t, "ports/1/gid_attrs/types/0", "RoCE v2") &&
-	       write_interface(t, "ports/1/gid_attrs/ndevs/0", &gid);
+	       verbs_tree_file(t, "ports/1/gid_attrs/types/0", "RoCE v2");
 }
 
 bool
@@ -102,7 +118,8 @@ verbs_sysfs_device(
 	       verbs_tree_file(t, "node_desc", "dpdk-ndd") &&
 	       verbs_tree_file(t, "hca_type", "dpdk-ndd") &&
 	       verbs_tree_file(t, "board_id", "dpdk-ndd") && verbs_tree_file(t, "hw_rev", "0x0") &&
-	       verbs_tree_file(t, "fw_ver", "%s", version) && write_port(t, address);
+	       verbs_tree_file(t, "fw_ver", "%s", version) && write_port(t, address) &&
+	       write_interface(t, address);
 }
 
 static bool

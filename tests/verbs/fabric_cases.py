@@ -130,6 +130,7 @@ class Interface(Udp):
     """Addresses of an interface that is not the loopback: libfabric looks for connections at those alone."""
 
     name = "interface"
+    near, far = "near0", "far0"
 
     def __init__(self, build, folder, networked):
         super().__init__(build, folder, networked)
@@ -140,16 +141,16 @@ class Interface(Udp):
     def __enter__(self):
         if not self.networked:
             raise Skip("no-network")
-        run("ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0")
-        for name in ("near0", "far0"):
+        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", self.far)
+        for name in (self.near, self.far):
             run("ip", "link", "set", name, "up")
         for daemon in (self.a, self.b):
-            run("ip", "address", "add", daemon.addresses[0] + "/24", "dev", "near0")
+            run("ip", "address", "add", daemon.addresses[0] + "/24", "dev", self.near)
         return Link.__enter__(self)
 
     def __exit__(self, *error):
         Link.__exit__(self, *error)
-        run("ip", "link", "delete", "near0")
+        run("ip", "link", "delete", self.near)
 
 
 def interface_cases(link):

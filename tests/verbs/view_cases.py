@@ -4,6 +4,7 @@
 import os
 import re
 
+import fabric_cases
 from sandbox import Failure, Process, run
 from verbs import under
 
@@ -47,6 +48,16 @@ def shows_devices(link, before=()):
         equal(shell(link, f"cat {uverbs}/ibdev", before).strip(), f"ndd{number}", "ibdev")
         shell(link, f"test -c /dev/infiniband/uverbs{number} -a -r /dev/infiniband/uverbs{number} "
                     f"-a -w /dev/infiniband/uverbs{number}", before)
+
+
+def shows_interface(link, number, interface):
+    """Of the kernel, that has the device's address; None: none has, and there is no file."""
+    at = f"/sys/class/infiniband/ndd{number}"
+    if interface is None:
+        equal(shell(link, f"cd {at} && ls ports/1/gid_attrs/ndevs && test ! -e device"), "", "no interface")
+        return
+    equal(shell(link, f"cd {at} && cat ports/1/gid_attrs/ndevs/0 && ls device && ls device/net"),
+          f"{interface}\nnet\n{interface}\n", "interface")
 
 
 def keeps_all_else(link):
@@ -99,8 +110,13 @@ def not_wanted(link):
 
 def cases(link):
     yield "view devices", lambda: shows_devices(link)
+    yield "view no interface", lambda: shows_interface(link, 0, None)
     yield "view all else", lambda: keeps_all_else(link)
     yield "view nobody else", lambda: nobody_else_sees_it(link)
     yield "view ordinary user", lambda: ordinary_user(link)
     yield "view not allowed", lambda: not_allowed(link)
     yield "view not wanted", lambda: not_wanted(link)
+
+
+def interface_cases(link):
+    yield "view interface", lambda: shows_interface(link, 0, fabric_cases.Interface.near)
