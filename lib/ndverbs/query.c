@@ -61,7 +61,10 @@ fill_numbers(struct ibv_device_attr *attr, const struct nd_adapter *a)
 	if (a->abi_minor < NDSH_MINOR_KEYED_WINDOWS)
 		return;
 	attr->max_mw = (int)a->max_mrs; /* in one table with regions */
-	attr->device_cap_flags |= IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+	/* The last one stands for SEND with invalidate and LOCAL_INV. What the kernel's users have
+	 * of it beside, fast registration, no call of verbs has. */
+	attr->device_cap_flags |= IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+				  IBV_DEVICE_MEM_MGT_EXTENSIONS;
 }
 
 int

@@ -141,6 +141,7 @@ device_says_so(struct rig *r)
 	WANT(ibv_query_device(r->context, &d) == 0);
 	WANT(d.max_mw > 0 && (d.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B));
 	WANT(d.device_cap_flags & IBV_DEVICE_MEM_WINDOW);
+	WANT(d.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS); /* SEND with invalidate */
 	WANT(ibv_alloc_mw(r->pd, (enum ibv_mw_type)0) == NULL && errno == EINVAL);
 	WANT(ibv_alloc_mw(r->pd, (enum ibv_mw_type)3) == NULL && errno == EINVAL);
 }
