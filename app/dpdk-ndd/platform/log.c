@@ -53,24 +53,21 @@ ndd_log(enum ndd_log_level level, const char *fmt, ...)
 }
 
 void
-ndd_log_limited(enum ndd_log_level level, const char *fmt, ...)
+ndd_log_at(struct ndd_log_place *place, enum ndd_log_level level, const char *fmt, ...)
 {
-	static time_t second;
-	static unsigned lines, left_out;
 	struct timespec ts;
 	va_list ap;
 
 	if (level > log_level)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	if (ts.tv_sec != second) {
-		if (left_out != 0)
-			ndd_log(level, "(%u lines like this were left out)", left_out);
-		second = ts.tv_sec;
-		lines = left_out = 0;
+	if (ts.tv_sec != place->second) {
+		if (place->left_out != 0)
+			ndd_log(level, "(%u lines like this were left out)", place->left_out);
+		*place = (struct ndd_log_place){.second = ts.tv_sec};
 	}
-	if (++lines > LIMITED_LINES) {
-		left_out++;
+	if (++place->lines > LIMITED_LINES) {
+		place->left_out++;
 		return;
 	}
 	va_start(ap, fmt);

@@ -105,18 +105,36 @@ Test(log, a_long_line_is_cut)
 	cr_expect(ge(u64, strlen(line), 1000));
 }
 
+static void
+drops(int n)
+{
+	for (int i = 0; i < n; i++)
+		ndd_log_limited(NDD_LOG_WARNING, "drop");
+}
+
 Test(log, a_flood_of_lines_is_counted_instead)
 {
 	frozen = 1000;
-	for (int i = 0; i < 1234; i++)
-		ndd_log_limited(NDD_LOG_WARNING, "flood");
+	drops(1234);
 	cr_expect(eq(u32, lines_of(take_log()), 10));
 	frozen++;
-	ndd_log_limited(NDD_LOG_WARNING, "drop");
+	drops(1);
 	cr_expect_not_null(strstr(take_log(), "(1224 lines like this were left out)"));
 	frozen++;
-	ndd_log_limited(NDD_LOG_WARNING, "drop");
+	drops(1);
 	cr_expect(eq(u32, lines_of(take_log()), 1), "nothing was left out");
+}
+
+Test(log, a_flood_of_one_kind_hides_no_other)
+{
+	frozen = 1000;
+	drops(1234);
+	(void)take_log();
+	ndd_log_limited(NDD_LOG_WARNING, "a link is down");
+	cr_expect_not_null(strstr(take_log(), "a link is down"));
+	frozen++;
+	ndd_log_limited(NDD_LOG_WARNING, "a link is down");
+	cr_expect_null(strstr(take_log(), "left out"), "those were of the other kind");
 }
 
 Test(log, what_is_not_logged_at_all_uses_up_nothing)
@@ -124,7 +142,6 @@ Test(log, what_is_not_logged_at_all_uses_up_nothing)
 	frozen = 1000;
 	for (int i = 0; i < 100; i++)
 		ndd_log_limited(NDD_LOG_DEBUG, "silent");
-	for (int i = 0; i < 10; i++)
-		ndd_log_limited(NDD_LOG_WARNING, "drop");
+	drops(10);
 	cr_expect(eq(u32, lines_of(take_log()), 10));
 }
