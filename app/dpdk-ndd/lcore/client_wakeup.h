@@ -18,7 +18,7 @@
 
 /* False: no descriptors, or no memory; errno. */
 bool ndd_client_wakeup_open(int *daemon_end, int *client_end);
-/* Never waits. True: the client's end is readable, or there is no one to wake. False: not now. */
+/* Never waits. True: the client's end is readable, or nobody has it any more. False: not now. */
 bool ndd_client_wakeup_send(int daemon_end);
 
 #endif

@@ -51,20 +51,27 @@ has_unsent(const struct ndd_shard *s)
 	return false;
 }
 
-uint64_t
-ndd_lcore_sleep_ns(const struct ndd_shard *s, uint64_t now_ns)
+/* Until what wakes nobody is to be looked at again. */
+static uint64_t
+next_look_ns(const struct ndd_shard *s, uint64_t now_ns)
 {
-	uint64_t deadline = roce_shard_next_deadline(s->engine);
 	bool unsent = has_unsent(s);
 	uint64_t longest = unsent ? NDD_SLEEP_UNSENT_NS : NDD_SLEEP_MAX_NS;
 	uint64_t ns = ndd_sleep_share_ns(now_ns - s->idle_since_ns);
 
+	if (s->watched && !unsent)
+		return NDD_SLEEP_WATCHED_NS;
+	return ns < longest ? ns : longest;
+}
+
+uint64_t
+ndd_lcore_sleep_ns(const struct ndd_shard *s, uint64_t now_ns)
+{
+	uint64_t deadline = roce_shard_next_deadline(s->engine);
+	uint64_t ns = next_look_ns(s, now_ns);
+
 	if (deadline <= now_ns)
 		return 0;
-	if (ns > longest)
-		ns = longest;
-	if (s->watched && !unsent)
-		ns = NDD_SLEEP_WATCHED_NS;
 	return deadline - now_ns < ns ? deadline - now_ns : ns;
 }
 
