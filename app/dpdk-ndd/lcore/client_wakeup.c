@@ -27,8 +27,11 @@ ndd_client_wakeup_open(int *daemon_end, int *client_end)
 /* Full is readable already, and closed has no reader. Else the kernel has no memory for a byte, or
  * the daemon's cgroup has none left. */
 bool
-ndd_client_wakeup_send(int daemon_end)
+ndd_client_wakeup_send(int daemon_end, uint64_t *woken)
 {
-	return send(daemon_end, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 || errno == EAGAIN ||
-	       errno == EPIPE;
+	if (send(daemon_end, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) {
+		++*woken;
+		return true;
+	}
+	return errno == EAGAIN || errno == EPIPE;
 }

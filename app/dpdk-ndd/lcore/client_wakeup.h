@@ -15,10 +15,12 @@
 #define NDD_CLIENT_WAKEUP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* False: no descriptors, or no memory; errno. */
 bool ndd_client_wakeup_open(int *daemon_end, int *client_end);
-/* Never waits. True: the client's end is readable, or nobody has it any more. False: not now. */
-bool ndd_client_wakeup_send(int daemon_end);
+/* Never waits. True: the client's end is readable, or nobody has it any more. False: not now.
+ * *woken: one more, unless the client was told so often that no more is kept, or is gone. */
+bool ndd_client_wakeup_send(int daemon_end, uint64_t *woken);
 
 #endif

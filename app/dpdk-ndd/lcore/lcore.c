@@ -20,9 +20,7 @@ wake_clients(struct ndd_shard *s, uint64_t now_ns)
 		const struct ndd_owner *owner = roce_cq_owner(cq);
 
 		n++;
-		if (ndd_client_wakeup_send(owner->notify_fd))
-			s->count.wakeups++;
-		else
+		if (!ndd_client_wakeup_send(owner->notify_fd, &s->count.wakeups))
 			roce_shard_fire_again(s->engine, cq);
 	}
 	return n;

@@ -20,6 +20,8 @@ struct ends {
 	int daemon, client;
 };
 
+static uint64_t woken;
+
 static struct ends
 ends_new(void)
 {
@@ -51,7 +53,7 @@ Test(client_wakeup, each_one_makes_the_client_readable)
 
 	cr_expect(eq(int, readiness(&e), 0));
 	for (int i = 0; i < 3; i++) {
-		cr_expect(ndd_client_wakeup_send(e.daemon));
+		cr_expect(ndd_client_wakeup_send(e.daemon, &woken));
 		cr_expect(eq(int, readiness(&e), 1));
 		cr_expect(eq(i64, read(e.client, bytes, sizeof(bytes)), 1));
 		cr_expect(eq(int, readiness(&e), 0));
@@ -65,11 +67,11 @@ Test(client_wakeup, a_client_that_reads_as_long_as_it_likes_holds_up_nobody, .ti
 	struct ends e = ends_new();
 	struct file_holder h;
 
-	cr_expect(ndd_client_wakeup_send(e.daemon));
+	cr_expect(ndd_client_wakeup_send(e.daemon, &woken));
 	if (!file_holder_begin_reading(&h, e.client))
 		cr_skip_test("no userfaultfd for this user");
 	for (int i = 0; i < MANY; i++)
-		cr_assert(ndd_client_wakeup_send(e.daemon));
+		cr_assert(ndd_client_wakeup_send(e.daemon, &woken));
 	file_holder_end(&h);
 	ends_free(&e);
 }
@@ -83,11 +85,12 @@ Test(client_wakeup, a_client_that_never_reads_is_readable, .timeout = 20)
 
 	cr_assert_eq(fcntl(e.client, F_SETFL, 0), 0);
 	for (int i = 0; i < MANY; i++)
-		cr_assert(ndd_client_wakeup_send(e.daemon));
+		cr_assert(ndd_client_wakeup_send(e.daemon, &woken));
 	cr_expect(eq(int, readiness(&e), 1));
 	for (; recv(e.client, &byte, 1, MSG_DONTWAIT) == 1; bytes++)
 		;
 	cr_expect(le(int, bytes, 32), "%d bytes are kept for it", bytes);
+	cr_expect(eq(u64, woken, (uint64_t)bytes), "the others did not wake it");
 	ends_free(&e);
 }
 
@@ -96,7 +99,8 @@ Test(client_wakeup, a_client_that_is_gone_is_not_waited_for)
 	struct ends e = ends_new();
 
 	close(e.client);
-	cr_expect(ndd_client_wakeup_send(e.daemon), "and SIGPIPE kills nobody");
+	cr_expect(ndd_client_wakeup_send(e.daemon, &woken), "and SIGPIPE kills nobody");
+	cr_expect(eq(u64, woken, 0));
 	close(e.daemon);
 }
 
@@ -105,7 +109,7 @@ Test(client_wakeup, the_end_of_the_daemon_is_the_end_of_the_file)
 	struct ends e = ends_new();
 	char byte;
 
-	cr_expect(ndd_client_wakeup_send(e.daemon));
+	cr_expect(ndd_client_wakeup_send(e.daemon, &woken));
 	close(e.daemon);
 	cr_expect(eq(i64, read(e.client, &byte, 1), 1), "what was told before");
 	cr_expect(eq(i64, read(e.client, &byte, 1), 0));
