@@ -68,8 +68,9 @@ Test(client_wakeup, a_client_that_reads_as_long_as_it_likes_holds_up_nobody, .ti
 	struct file_holder h;
 
 	cr_expect(ndd_client_wakeup_send(e.daemon, &woken));
-	if (!file_holder_begin_reading(&h, e.client))
+	if (!file_holder_new(&h))
 		cr_skip_test("no userfaultfd for this user");
+	file_holder_reads(&h, e.client);
 	for (int i = 0; i < MANY; i++)
 		cr_assert(ndd_client_wakeup_send(e.daemon, &woken));
 	file_holder_end(&h);

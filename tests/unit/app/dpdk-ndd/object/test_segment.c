@@ -570,8 +570,9 @@ Test(segment, a_client_that_holds_its_file_waits_alone, .timeout = 60)
 	uint32_t id;
 	int second;
 
-	if (!file_holder_begin(&h, sc->m.fd))
+	if (!file_holder_new(&h))
 		cr_skip_test("no userfaultfd for this user");
+	file_holder_writes(&h, sc->m.fd);
 	scene_ask(sc, &live);
 	second = client_new(sc->r, &other);
 	(void)ndd_rig_segment(sc->r, second, MIB, &id);
