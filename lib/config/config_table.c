@@ -103,6 +103,7 @@ static const struct config_key principal_keys[] = {
 	{"cgroup", CONFIG_STRING, STRING_OF(config_principal, cgroup)},
 	{"allow", CONFIG_BOOL, IN(config_principal, allow), .initial = "true"},
 	{"each_user", CONFIG_BOOL, IN(config_principal, each_user), .initial = "false"},
+	{"direct_wakeups", CONFIG_BOOL, IN(config_principal, direct_wakeups), .initial = "false"},
 	{"weight", CONFIG_UINT, IN(config_principal, weight), RANGE(1, 32), .initial = "1"},
 	{"addresses", CONFIG_IP,
 		ARRAY(config_principal, address, addresses, 0, CONFIG_ADDRESSES_MAX),

@@ -63,7 +63,7 @@ Test(config_principals, every_value_is_stored)
 			  " \"limits\": {\"sessions\": 9, \"regions\": 0, \"commands\": 5,"
 			  " \"wakeups\": 1000000},"
 			  " \"reserves\": {\"sessions\": 8}}, {\"name\": \"m\", \"each_user\": "
-			  "true}"),
+			  "true, \"direct_wakeups\": true}"),
 		"%s", err);
 	cr_expect_eq(c.principals, 2);
 	cr_expect_str_eq(c.socket[0].label, "red");
@@ -74,7 +74,7 @@ Test(config_principals, every_value_is_stored)
 	cr_expect_str_eq(p->cgroup, "/a");
 	cr_expect(p->uids == 2 && p->uid[0] == 0 && p->uid[1] == 4294967294);
 	cr_expect(p->gids == 1 && p->gid[0] == 7);
-	cr_expect(!p->allow && !p->each_user && p->weight == 32);
+	cr_expect(!p->allow && !p->each_user && !p->direct_wakeups && p->weight == 32);
 	cr_expect(p->addresses == 2 && memcmp(p->address[0], ip4, 16) == 0 &&
 		  memcmp(p->address[1], ip6, 16) == 0);
 	cr_expect(p->listens == 1 && p->listen[0].first == 1 && p->listen[0].last == 65535);
@@ -87,7 +87,8 @@ Test(config_principals, every_value_is_stored)
 	cr_expect(p->commands == 5 && p->wakeups == 1000000);
 	p++;
 	cr_expect(p->commands == 0 && p->wakeups == 0);
-	cr_expect(p->each_user && p->allow && p->weight == 1 && p->uids + p->gids == 0);
+	cr_expect(p->each_user && p->direct_wakeups && p->allow && p->weight == 1 &&
+		  p->uids + p->gids == 0);
 }
 
 Test(config_principals, what_does_not_fit_is_refused)
