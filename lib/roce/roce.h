@@ -136,9 +136,6 @@ void roce_shard_publish(struct roce_shard *s);
  * are not taken are there in the next turn; those of a principal that has had as many wake-ups as
  * it may, when it may have another one. */
 struct roce_cq *roce_shard_fired_cq(struct roce_shard *s, uint64_t now_ns);
-/* Of a queue that was just taken: its client could not be woken, and must still be. The attempt
- * counts as a wake-up of its principal. */
-void roce_shard_fire_again(struct roce_shard *s, struct roce_cq *cq);
 
 enum roce_event_type {
 	ROCE_EV_COMM_EST,      /* first request in RTR or RTS: stands for a lost RTU (W-CM-35) */

@@ -104,9 +104,3 @@ roce_shard_fired_cq(struct roce_shard *s, uint64_t now_ns)
 	principal_charge(s, cq);
 	return cq;
 }
-
-void
-roce_shard_fire_again(struct roce_shard *s, struct roce_cq *cq)
-{
-	roce_wakeups_join(s, cq);
-}

@@ -75,6 +75,7 @@
 	X(process_vm_readv, MINUS, ENOMEM)                                                         \
 	X(process_vm_writev, MINUS, ENOMEM)                                                        \
 	X(pthread_attr_init, ERROR, ENOMEM)                                                        \
+	X(pthread_attr_setdetachstate, ERROR, EINVAL)                                              \
 	X(pthread_attr_setstacksize, ERROR, EINVAL)                                                \
 	X(pthread_cond_init, ERROR, ENOMEM)                                                        \
 	X(pthread_condattr_init, ERROR, ENOMEM)                                                    \

@@ -451,10 +451,11 @@ files_open(void)
 static void
 nothing_is_left(void)
 {
-	const struct ndd *d = &w.r->d;
+	struct ndd *d = &w.r->d;
 	struct roce_cm_usage cm;
 	struct roce_usage u;
 
+	fuzz_need(ndd_accounts_end_couriers(&d->accounts), "couriers that do not end");
 	roce_shard_usage(w.r->shard.engine, &u);
 	roce_cm_usage(d->cm, &cm);
 	fuzz_need(d->session_count == 0, "%u sessions", d->session_count);

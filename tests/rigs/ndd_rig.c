@@ -72,6 +72,7 @@ start_shard(struct ndd_rig *r)
 	r->shard.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	cr_assert_not_null(r->shard.engine);
 	cr_assert(ndd_wakeup_init(&r->shard.wakeup));
+	r->shard.knocks.lcore = &r->shard.wakeup;
 	r->d.plane.shard[0] = &r->shard;
 	r->d.plane.shards = 1;
 	r->d.plane.ports = 1;

@@ -12,6 +12,7 @@
 #include "base/bucket.h"
 #include "base/share.h"
 #include "config/config.h"
+#include "courier/courier.h"
 
 struct ndd_credentials;
 struct ndd_party;
@@ -27,6 +28,8 @@ struct ndd_principal {
 	char name[CONFIG_LABEL_BYTES + 16];
 	uint32_t number; /* in the order in which they came */
 	uint32_t refs;
+	bool direct;		     /* lcores ring its clients' bells themselves */
+	struct ndd_courier *courier; /* since it was needed first, or NULL */
 	struct base_bucket commands;
 	uint64_t commands_delayed; /* how often a session had to wait for its next one */
 	int64_t credit_ns; /* time of the control thread that is left to it; below 0: owed */
@@ -43,6 +46,7 @@ struct ndd_accounts {
 	struct base_pool pool[CONFIG_LCORES_MAX][CONFIG_SHARE_COUNT]; /* by shard; others: [0] */
 	uint64_t refused[CONFIG_SHARE_COUNT], commands_delayed;
 	uint32_t next_number;
+	struct ndd_couriers couriers;
 };
 
 /* A session's way to its principal. */
@@ -107,6 +111,12 @@ uint64_t ndd_account_most(const struct ndd_account *account, enum config_share w
 /* Another refusal, that is no matter of shares; the last one is told. */
 void ndd_account_refuse(struct ndd_account *account, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The courier of its principal, which is made for the first that asks; it takes descriptors. NULL:
+ * account->why says why not. */
+struct ndd_courier *ndd_account_courier(struct ndd_account *account);
+/* No thread needs them any longer. False: some are held up, and go on. */
+bool ndd_accounts_end_couriers(struct ndd_accounts *a);
 
 /*
  * A descriptor for the socket of a client that is refused, and that can't be closed at once. The

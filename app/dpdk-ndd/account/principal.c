@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The principals: those that the configuration names, and users for as long as they come. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "account/account.h"
 #include "account/credentials.h"
@@ -90,6 +92,8 @@ principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t
 	p->number = a->next_number++;
 	p->credit_ns = turn_ns(p);
 	p->uid = uid;
+	/* The daemon's own user could as well end the daemon. */
+	p->direct = rule != NULL ? rule->direct_wakeups : uid == geteuid();
 	if (is_named(rule))
 		(void)snprintf(p->name, sizeof(p->name), "%s", rule->name);
 	else
@@ -100,8 +104,20 @@ principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t
 }
 
 static void
+courier_end(struct ndd_accounts *a, struct ndd_principal *p)
+{
+	if (p->courier == NULL)
+		return;
+	ndd_courier_release(p->courier);
+	p->courier = NULL;
+	base_share_give(&a->pool[0][CONFIG_SHARE_descriptors],
+		&p->share[0][CONFIG_SHARE_descriptors], NDD_COURIER_FILES);
+}
+
+static void
 principal_free(struct ndd_accounts *a, struct ndd_principal *p)
 {
+	courier_end(a, p);
 	shares_end(a, p);
 	TAILQ_REMOVE(&a->principals, p, next);
 	free(p);
@@ -167,6 +183,34 @@ ndd_principal_put(struct ndd_accounts *a, struct ndd_principal *p)
 {
 	if (--p->refs == 0 && !is_named(p->rule))
 		principal_free(a, p);
+}
+
+/* ---- couriers ------------------------------------------------------------------------------ */
+
+struct ndd_courier *
+ndd_account_courier(struct ndd_account *account)
+{
+	struct ndd_principal *p = account->principal;
+
+	if (p->courier != NULL ||
+		!ndd_account_take(account, CONFIG_SHARE_descriptors, NDD_COURIER_FILES))
+		return p->courier;
+	p->courier = ndd_courier_start(&account->all->couriers);
+	if (p->courier == NULL) {
+		ndd_account_give(account, CONFIG_SHARE_descriptors, NDD_COURIER_FILES);
+		ndd_account_refuse(account, "no thread for %s: %s", p->name, strerror(errno));
+	}
+	return p->courier;
+}
+
+bool
+ndd_accounts_end_couriers(struct ndd_accounts *a)
+{
+	struct ndd_principal *p;
+
+	TAILQ_FOREACH (p, &a->principals, next)
+		courier_end(a, p);
+	return ndd_couriers_wait(&a->couriers, NDD_S);
 }
 
 /* ---- time of the control thread ------------------------------------------------------------- */

@@ -339,6 +339,8 @@ ndd_stop(struct ndd *d)
 
 	for (uint32_t i = 0; i < p->shards; i++)
 		ndd_shard_stop(p->shard[i]);
+	if (!ndd_accounts_end_couriers(&d->accounts))
+		return; /* the process ends, and they with it */
 	ndd_handover_fini(&p->rings);
 	for (uint32_t i = 0; i < p->shards; i++)
 		ndd_shard_free(p->shard[i]);

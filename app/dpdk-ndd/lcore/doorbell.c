@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Doorbells. A session that rang lately is polled in each turn; one that was silent for a
- * millisecond is demoted: its page says so, and its next doorbell comes with a write to its wake
- * eventfd. A thousand idle sessions cost an lcore nothing.
+ * millisecond is demoted: its page says so, and its next doorbell comes with a knock. A thousand
+ * idle sessions cost an lcore nothing.
  */
-#include <sys/epoll.h>
-
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "roce/shard/line.h"
@@ -34,28 +32,29 @@ session_next(struct ndd_shard *s)
 	return l == NULL ? NULL : base_container(l, struct ndd_shard_session, polled);
 }
 
-/*
- * Each write to an eventfd is an edge, so the lcore never reads it: the client has the same open
- * file, and could make a read block. It carries no file descriptors either, whose last reference
- * the lcore would have to drop.
- */
+/* It is awake at first: what the client rings before its door leads here is polled. */
 bool
 ndd_lcore_attach(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 {
-	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = ss};
+	uint32_t place = 0;
 
-	if (s->sessions == NDD_SESSIONS_MAX ||
-		epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ss->wake_fd, &ev) != 0)
+	while (place < NDD_PLACES && s->place[place] != NULL)
+		place++;
+	if (place == NDD_PLACES)
 		return false;
+	s->place[place] = ss;
+	ss->place = place;
 	s->sessions++;
 	session_wake(s, ss, now_ns);
+	ndd_door_lead_to(ss->door, place);
 	return true;
 }
 
 void
 ndd_lcore_detach(struct ndd_shard *s, struct ndd_shard_session *ss)
 {
-	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ss->wake_fd, NULL);
+	ndd_door_lead_to(ss->door, NDD_PLACE_NONE);
+	s->place[ss->place] = NULL;
 	if (base_linked(&ss->polled))
 		session_rest(s, ss);
 	s->sessions--;
@@ -69,6 +68,29 @@ ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t no
 	ndsh_doorbell_awake(ss->page);
 	session_wake(s, ss, now_ns);
 	s->count.promotions++;
+}
+
+struct knocked {
+	struct ndd_shard *shard;
+	uint64_t now_ns;
+};
+
+static void
+on_knock(void *arg, uint32_t place)
+{
+	const struct knocked *k = arg;
+	struct ndd_shard_session *ss = k->shard->place[place];
+
+	if (ss != NULL)
+		ndd_lcore_promote(k->shard, ss, k->now_ns);
+}
+
+void
+ndd_lcore_knocks(struct ndd_shard *s, uint64_t now_ns)
+{
+	struct knocked k = {s, now_ns};
+
+	ndd_knocks_take(&s->knocks, on_knock, &k);
 }
 
 /* False: it rang in the same moment and stays awake. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What an lcore does without work. Machines with two cores run two daemons and their clients on
- * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, wake fds, ports' files),
+ * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, ports' files),
  * no longer than a port that wakes nobody may stay unpolled; where yields are dear it sleeps at
  * once (giving_way.h).
  */
@@ -18,27 +18,20 @@
 
 #define WAKES 16
 
+/* Ports, which the next turn polls, and the lcore's own wakeup. Kernels before 5.11 know only
+ * milliseconds. */
 static void
-take_wakes(struct ndd_shard *s, const struct epoll_event *ev, int n, uint64_t now_ns)
-{
-	for (int i = 0; i < n; i++) {
-		if (ev[i].data.ptr == NULL)
-			ndd_wakeup_drain(&s->wakeup);
-		else if (ev[i].data.ptr != s->plane) /* else a port, which the next turn polls */
-			ndd_lcore_promote(s, ev[i].data.ptr, now_ns);
-	}
-}
-
-/* Kernels before 5.11 know only milliseconds. */
-static int
-wait_ns(int epoll_fd, struct epoll_event *ev, uint64_t ns)
+wait_ns(struct ndd_shard *s, uint64_t ns)
 {
 	struct timespec ts = {.tv_sec = 0, .tv_nsec = (long)ns};
-	int n = epoll_pwait2(epoll_fd, ev, WAKES, &ts, NULL);
+	struct epoll_event ev[WAKES];
+	int n = epoll_pwait2(s->epoll_fd, ev, WAKES, &ts, NULL);
 
 	if (n < 0 && errno == ENOSYS)
-		n = epoll_wait(epoll_fd, ev, WAKES, 1);
-	return n;
+		n = epoll_wait(s->epoll_fd, ev, WAKES, 1);
+	for (int i = 0; i < n; i++)
+		if (ev[i].data.ptr == NULL)
+			ndd_wakeup_drain(&s->wakeup);
 }
 
 /* Nothing tells when a port takes frames again. */
@@ -78,7 +71,8 @@ ndd_lcore_sleep_ns(const struct ndd_shard *s, uint64_t now_ns)
 static bool
 must_not_sleep(const struct ndd_shard *s)
 {
-	return ndd_lcore_frames_waiting(s) || __atomic_load_n(&s->call, __ATOMIC_ACQUIRE) != NULL ||
+	return ndd_lcore_frames_waiting(s) || ndd_knocks_some(&s->knocks) ||
+	       __atomic_load_n(&s->call, __ATOMIC_ACQUIRE) != NULL ||
 	       __atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
@@ -86,9 +80,7 @@ must_not_sleep(const struct ndd_shard *s)
 static void
 sleep_once(struct ndd_shard *s, uint64_t now_ns)
 {
-	struct epoll_event ev[WAKES];
 	uint64_t ns = ndd_lcore_sleep_ns(s, now_ns);
-	int n;
 
 	if (ns == 0)
 		return;
@@ -103,9 +95,8 @@ sleep_once(struct ndd_shard *s, uint64_t now_ns)
 		return;
 	}
 	s->count.sleeps++;
-	n = wait_ns(s->epoll_fd, ev, ns);
+	wait_ns(s, ns);
 	ndd_wakeup_after_sleep(&s->wakeup);
-	take_wakes(s, ev, n, ndd_now_ns());
 }
 
 static void
@@ -139,23 +130,13 @@ ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns)
 		}
 		if (ndd_giving_way_sleeps(&s->giving_way, now_ns, now_ns - s->idle_since_ns)) {
 			sleep_once(s, now_ns);
-			return NDD_STAGE_sleep; /* it polled the wake fds */
+			how = NDD_STAGE_sleep;
+		} else {
+			yield_once(s);
+			how = NDD_STAGE_yield;
 		}
-		yield_once(s);
-		how = NDD_STAGE_yield;
 		break;
 	}
-	ndd_lcore_check_wakes(s, now_ns);
+	ndd_lcore_knocks(s, ndd_now_ns());
 	return how;
-}
-
-void
-ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns)
-{
-	struct epoll_event ev[WAKES];
-
-	if (s->awake == s->sessions || now_ns < s->wake_check_ns)
-		return;
-	s->wake_check_ns = now_ns + NDD_WAKE_CHECK_NS;
-	take_wakes(s, ev, epoll_wait(s->epoll_fd, ev, WAKES, 0), now_ns);
 }

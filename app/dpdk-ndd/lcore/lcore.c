@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One turn of an lcore. Everything in it is bounded by a constant of turn.h. */
+#include "courier/bell.h"
 #include "lcore/call.h"
 #include "lcore/caught_up.h"
-#include "lcore/client_wakeup.h"
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "platform/clock.h"
 
-/* A wake-up costs a system call, and an interrupt of another CPU if its waiter sleeps: the ones
+/* A wake-up costs a system call, and an interrupt of another CPU, if the courier sleeps: the ones
  * above the budget stay with the engine for the next turn. */
 static unsigned
 wake_clients(struct ndd_shard *s, uint64_t now_ns)
@@ -20,8 +20,7 @@ wake_clients(struct ndd_shard *s, uint64_t now_ns)
 		const struct ndd_owner *owner = roce_cq_owner(cq);
 
 		n++;
-		if (!ndd_client_wakeup_send(owner->notify_fd, &s->count.wakeups))
-			roce_shard_fire_again(s->engine, cq);
+		ndd_bell_ring(owner->bell);
 	}
 	return n;
 }
@@ -135,7 +134,7 @@ ndd_lcore_main(void *arg)
 			continue;
 		}
 		s->idle_since_ns = 0;
-		ndd_lcore_check_wakes(s, now_ns);
+		ndd_lcore_knocks(s, now_ns);
 		if (unlikely(s->cycles != NULL)) {
 			ndd_cycles_mark(s->cycles, NDD_STAGE_doorbells, 0);
 			ndd_cycles_turn(s->cycles, completions_so_far(s));

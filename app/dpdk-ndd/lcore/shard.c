@@ -33,6 +33,7 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	s->engine_bytes = bytes;
 	s->regions.total = cfg->max_mrs;
 	s->cycles = plane->cycles ? &s->counted : NULL;
+	s->knocks.lcore = &s->wakeup;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (mem != NULL)
 		s->engine = roce_shard_init(mem, cfg);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/share.h"
+#include "courier/door.h"
 #include "lcore/counters.h"
 #include "lcore/cycles.h"
 #include "lcore/giving_way.h"
@@ -21,9 +22,10 @@
 #include "roce/ud/group.h"
 #include "roce/ud/ud.h"
 
-#define NDD_BURST	 32u  /* frames per call of a port or ring */
-#define NDD_OUT_MAX	 128u /* frames kept for a port that takes none */
-#define NDD_SESSIONS_MAX 1024u
+#define NDD_BURST   32u	 /* frames per call of a port or ring */
+#define NDD_OUT_MAX 128u /* frames kept for a port that takes none */
+
+struct ndd_bell;
 
 /* Every thread reads it; but for its last member it is constant after the start. */
 struct ndd_plane {
@@ -51,7 +53,8 @@ struct ndd_shard_session {
 	uint64_t rung_ns;
 	uint64_t looked;	 /* the last of ndd_shard.looks that it had */
 	struct base_link polled; /* it is awake: in its client's ROCE_LINE_POLLED */
-	int wake_fd;		 /* an eventfd that the client has, too */
+	struct ndd_door *door;	 /* by which the client wakes the lcore */
+	uint32_t place;		 /* of ndd_shard.place[] */
 	bool admin_due;		 /* its admin ring may hold more */
 	uint32_t qps;		 /* places for them */
 	struct roce_qp **qp;
@@ -65,7 +68,7 @@ struct ndd_shard_session {
 struct ndd_owner {
 	uint64_t session, object; /* serials */
 	uint32_t handle;
-	int notify_fd; /* CQ: the daemon's end, see client_wakeup.h */
+	struct ndd_bell *bell; /* CQ: wakes the client */
 };
 
 /* Frames that a port, or the ring towards its owner, has not taken yet. */
@@ -105,9 +108,10 @@ struct ndd_shard {
 	const struct roce_groups *groups;   /* multicast groups with members; NULL: none */
 	struct rte_mbuf *looped[NDD_BURST]; /* sent to groups, perhaps to members here */
 	uint32_t looped_n;
+	struct ndd_shard_session *place[NDD_PLACES];
 	uint32_t sessions, awake; /* of these so many are polled */
 	uint64_t looks;		  /* turns in which they were */
-	uint64_t idle_since_ns, wake_check_ns;
+	uint64_t idle_since_ns, knock_check_ns;
 	bool watched; /* whatever comes ends its sleep */
 	struct ndd_giving_way giving_way;
 	uint32_t behind;	   /* frames since it had caught up last (caught_up.h) */
@@ -116,6 +120,8 @@ struct ndd_shard {
 	struct base_pool regions;
 	size_t engine_bytes;
 	struct ndd_cycles counted;
+	/* shared with couriers */
+	struct ndd_knocks knocks; /* count.wakeups is theirs as well */
 	/* shared with the control thread */
 	uint64_t rounds;	/* how often it has caught up so far */
 	uint64_t round_awaited; /* the control thread waits for this one */

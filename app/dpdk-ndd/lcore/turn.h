@@ -45,11 +45,10 @@ struct rte_mbuf;
 /* A source that is never empty has been read behind what it held after so many frames of it. */
 #define NDD_BEHIND_FRAMES 4096u
 
-#define NDD_DEMOTE_NS	     1000000ull	 /* an idle session's doorbells come by its wake fd then */
+#define NDD_DEMOTE_NS	     1000000ull	 /* an idle session's next doorbell comes with a knock */
 #define NDD_SLEEP_UNSENT_NS  100000ull	 /* frames wait that the port does not take */
 #define NDD_SLEEP_MAX_NS     1000000ull	 /* ports are polled that often even when nothing happens */
 #define NDD_SLEEP_WATCHED_NS 20000000ull /* each port wakes the lcore */
-#define NDD_WAKE_CHECK_NS    50000ull	 /* a busy lcore polls wake fds that often */
 #define NDD_STALL_NS	     50000000ull /* a port that takes nothing so long loses its frames */
 #define NDD_HOLD_NS	     100000ull /* ... so long holds up others, and then loses what is new */
 
@@ -108,15 +107,17 @@ void ndd_lcore_loop(struct ndd_shard *s, struct rte_mbuf *m);
 /* Give them what was kept for them; returns how many frames. */
 unsigned ndd_lcore_looped(struct ndd_shard *s, uint64_t now_ns);
 
-/* ---- doorbell.c: doorbells, demotion, wake fds ---- */
+/* ---- doorbell.c: doorbells, demotion, knocks ---- */
 
 /* Returns how many rang. registered: how many registrations were served. A doorbell is no work by
  * itself: what it announces is, when it leaves. A client that rings for nothing must not keep the
  * lcore from yielding its CPU. */
 unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns, unsigned *registered);
-/* A session's client has written to its wake fd. */
+/* The session is polled again. */
 void ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
-/* Every session to its wake fd, before sleeping. False: one of them rang meanwhile. */
+/* Promote those whose clients have knocked. */
+void ndd_lcore_knocks(struct ndd_shard *s, uint64_t now_ns);
+/* No session is polled, before sleeping. False: one of them rang meanwhile. */
 bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
 
 /* ---- idle.c ---- */
@@ -126,7 +127,5 @@ bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
 enum ndd_stage ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
 /* How long it is to sleep then; 0: not at all, as a timer is due. */
 uint64_t ndd_lcore_sleep_ns(const struct ndd_shard *s, uint64_t now_ns);
-/* Poll the wake fds from time to time while busy. */
-void ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns);
 
 #endif

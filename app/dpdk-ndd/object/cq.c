@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "courier/bell.h"
 #include "lcore/call.h"
-#include "lcore/client_wakeup.h"
 #include "lcore/shard.h"
 #include "object/cq.h"
 #include "object/segment.h"
 #include "platform/log.h"
+#include "session/adapter.h"
 #include "session/async.h"
 #include "session/class.h"
 #include "session/end.h"
@@ -39,8 +40,8 @@ cq_undo(struct ndd_session *s, struct ndd_cq *cq, int client_end)
 {
 	if (cq->owner.handle != NDD_SLOT_NONE)
 		ndd_slots_remove(&s->cqs, cq->owner.handle);
-	if (cq->owner.notify_fd >= 0)
-		close(cq->owner.notify_fd);
+	if (cq->owner.bell != NULL)
+		ndd_bell_free(cq->owner.bell);
 	if (client_end >= 0)
 		close(client_end);
 	free(cq);
@@ -63,11 +64,11 @@ cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c.cq = calloc(1, sizeof(*c.cq));
 	if (c.cq == NULL)
 		return NDSH_ERR_NO_RESOURCES;
-	c.cq->owner = (struct ndd_owner){
-		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	c.cq->owner = (struct ndd_owner){.session = s->serial, .object = ++s->daemon->serial};
 	c.cq->owner.handle = ndd_slots_add(&s->cqs, c.cq);
-	if (c.cq->owner.handle == NDD_SLOT_NONE ||
-		!ndd_client_wakeup_open(&c.cq->owner.notify_fd, &client_end)) {
+	if (c.cq->owner.handle != NDD_SLOT_NONE)
+		c.cq->owner.bell = ndd_session_bell(s, &client_end);
+	if (c.cq->owner.bell == NULL) {
 		cq_undo(s, c.cq, -1);
 		return NDSH_ERR_NO_RESOURCES;
 	}

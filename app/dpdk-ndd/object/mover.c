@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "courier/bell.h"
 #include "lcore/call.h"
-#include "lcore/client_wakeup.h"
 #include "lcore/shard.h"
 #include "object/segment.h"
+#include "session/adapter.h"
 #include "session/class.h"
 #include "session/session.h"
 #include "shm/ndsh_mover.h"
@@ -62,8 +63,8 @@ mover_free(struct ndd_session *s)
 		ndd_shard_call(s->shard, on_shard_mover_destroy, m);
 		m->segment->users--;
 	}
-	if (m->owner.notify_fd >= 0)
-		close(m->owner.notify_fd);
+	if (m->owner.bell != NULL)
+		ndd_bell_free(m->owner.bell);
 	free(m->state);
 	free(m);
 	s->mover = NULL;
@@ -87,13 +88,13 @@ mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	s->mover = c.mover = calloc(1, sizeof(*c.mover));
 	if (c.mover == NULL)
 		return NDSH_ERR_NO_RESOURCES;
-	c.mover->owner = (struct ndd_owner){
-		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	c.mover->owner = (struct ndd_owner){.session = s->serial, .object = ++s->daemon->serial};
 	c.mover->owner.handle = NDD_SLOT_NONE;
 	c.mover->segment = seg;
 	c.mover->state = calloc(1, roce_mover_bytes());
-	if (c.mover->state == NULL ||
-		!ndd_client_wakeup_open(&c.mover->owner.notify_fd, &client_end)) {
+	if (c.mover->state != NULL)
+		c.mover->owner.bell = ndd_session_bell(s, &client_end);
+	if (c.mover->owner.bell == NULL) {
 		mover_free(s);
 		return NDSH_ERR_NO_RESOURCES;
 	}

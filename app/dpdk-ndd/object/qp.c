@@ -133,8 +133,7 @@ qp_create_kind(struct ndd_session *s, const struct ndsh_qp_create *m, bool unrel
 
 	if (qp == NULL)
 		return NDSH_ERR_NO_RESOURCES;
-	qp->owner = (struct ndd_owner){
-		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	qp->owner = (struct ndd_owner){.session = s->serial, .object = ++s->daemon->serial};
 	qp->unreliable = unreliable;
 	if (datagrams != NULL) {
 		qp->datagrams = true;

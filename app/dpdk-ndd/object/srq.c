@@ -54,8 +54,7 @@ srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c.srq->pd = pd;
 	c.srq->segment = seg;
 	c.srq->sge = m->sge;
-	c.srq->owner = (struct ndd_owner){
-		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	c.srq->owner = (struct ndd_owner){.session = s->serial, .object = ++s->daemon->serial};
 	memset(c.shared, 0, sizeof(struct ndsh_srq_page));
 	c.srq->owner.handle = ndd_slots_add(&s->srqs, c.srq);
 	if (c.srq->owner.handle != NDD_SLOT_NONE)

@@ -36,10 +36,10 @@ static const char *const of_closer[] = {"close", NULL};
 
 /* Sessions and their memory, the kernel's tables of shared ports, the configuration. */
 static const char *const of_control[] = {"accept", "accept4", "bind", "close", "connect",
-	"epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "fcntl", "fstat", "fstatfs",
-	"ftruncate", "get_mempolicy", "getrandom", "getsockname", "getsockopt", "ioctl", "lseek",
-	"mbind", "membarrier", "memfd_create", "mlock", "mlock2", "munlock", "newfstatat", "open",
-	"openat", "pidfd_open", "poll", "ppoll", "recvfrom", "recvmsg", "sendmsg", "sendto",
+	"epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "fcntl", "fstat",
+	"fstatfs", "ftruncate", "get_mempolicy", "getrandom", "getsockname", "getsockopt", "ioctl",
+	"lseek", "mbind", "membarrier", "memfd_create", "mlock", "mlock2", "munlock", "newfstatat",
+	"open", "openat", "pidfd_open", "poll", "ppoll", "recvfrom", "recvmsg", "sendmsg", "sendto",
 	"setsockopt", "shutdown", "stat", "statx", "timerfd_settime", "unlink", "unlinkat", NULL};
 
 static const char *const of_memif[] = {"accept", "accept4", "close", "connect", "eventfd2", "fcntl",

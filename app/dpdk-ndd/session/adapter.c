@@ -2,10 +2,10 @@
 /* What makes a session one of an adapter and of a shard. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "control/daemon.h"
+#include "courier/bell.h"
+#include "courier/door.h"
 #include "hostnet/address.h"
 #include "hostnet/path.h"
 #include "lcore/call.h"
@@ -40,8 +40,8 @@ ndd_session_free_lcore(struct ndd_session *s)
 {
 	if (s->lcore == NULL)
 		return;
-	if (s->lcore->wake_fd >= 0)
-		close(s->lcore->wake_fd);
+	if (s->lcore->door != NULL)
+		ndd_door_free(s->lcore->door);
 	free(s->lcore->ahs.slot);
 	free(s->lcore->qp);
 	free(s->lcore);
@@ -51,10 +51,13 @@ ndd_session_free_lcore(struct ndd_session *s)
 static bool
 lcore_new(struct ndd_session *s)
 {
+	struct ndd_courier *courier = ndd_account_courier(&s->account);
+
+	if (courier == NULL)
+		return false;
 	s->lcore = calloc(1, sizeof(*s->lcore));
 	if (s->lcore == NULL)
 		return false;
-	s->lcore->wake_fd = -1;
 	s->lcore->qps = s->qps.max;
 	s->lcore->qp = calloc(s->qps.max, sizeof(struct roce_qp *));
 	if (s->lcore->qp == NULL) {
@@ -62,8 +65,8 @@ lcore_new(struct ndd_session *s)
 		return false;
 	}
 	roce_admin_init(&s->lcore->admin, s->daemon->cfg->max_mrs);
-	s->lcore->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (s->lcore->wake_fd < 0)
+	s->lcore->door = ndd_door_new(courier, &s->shard->knocks);
+	if (s->lcore->door == NULL)
 		ndd_session_free_lcore(s);
 	return s->lcore != NULL;
 }
@@ -86,10 +89,10 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	if (s->minor < NDSH_MINOR_MANY_QPS) /* its library gives each a doorbell of its own */
 		ndd_slots_limit(&s->qps, NDSH_DOORBELLS);
-	if (!lcore_new(s))
-		return NDSH_ERR_NO_RESOURCES;
 	s->shard = shard_for(s->daemon, m->placement);
 	s->account.shard = s->shard->id;
+	if (!lcore_new(s))
+		return NDSH_ERR_NO_RESOURCES;
 	if (!ndd_session_join(s)) {
 		ndd_session_free_lcore(s);
 		return NDSH_ERR_NO_RESOURCES;
@@ -99,7 +102,7 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
 	memcpy(s->ip, ip.b, 16);
 	s->state = NDSH_ST_OPEN;
-	r->keep_fd = s->lcore->wake_fd;
+	r->keep_fd = ndd_door_fd(s->lcore->door);
 	r->open = (struct ndsh_open_reply){
 		.h = r->h,
 		.adapter_id = ndd_adapter_id(s->port),
@@ -117,6 +120,14 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	};
 	ndd_depths_tell(s, &r->open);
 	return NDSH_OK;
+}
+
+struct ndd_bell *
+ndd_session_bell(struct ndd_session *s, int *client_end)
+{
+	const struct ndd_principal *p = s->account.principal;
+
+	return ndd_bell_new(p->courier, p->direct, &s->shard->count.wakeups, client_end);
 }
 
 /* ---- the lcore ----------------------------------------------------------------------------- */

@@ -4,6 +4,9 @@
 
 #include "session/reply.h"
 
+struct ndd_bell;
+struct ndsh_session_page;
+
 /* Each port of the daemon is an adapter, as long as the daemon lives. */
 static inline uint64_t
 ndd_adapter_id(uint32_t port)
@@ -16,6 +19,9 @@ ndd_handler ndd_adapter_open;
 /* The first segment is live, and begins with the session page: its lcore polls it from now on.
  * False: it has no room. */
 bool ndd_session_attach(struct ndd_session *s, struct ndsh_session_page *page);
+/* A bell for an object of the session, and its file for the client, which is the caller's to close.
+ * NULL: no descriptors, or no memory. */
+struct ndd_bell *ndd_session_bell(struct ndd_session *s, int *client_end);
 /* The lcore has given the session up, or never had it: free the lcore's part, if there is one. */
 void ndd_session_free_lcore(struct ndd_session *s);
 

@@ -68,28 +68,6 @@ Test(publish, R_CQ_17_R_FL_05_all_cancelled_entries_before_the_word_of_it)
 	}
 }
 
-/* A waiter that could not be woken is there again, once, until it is. */
-Test(publish, a_queue_whose_client_could_not_be_woken_is_there_again)
-{
-	struct pair *p = pair_new(&(struct pair_opts){0});
-	struct pair_side *d = &p->side[0];
-
-	pair_recv(p, 0, 0, 0, 0, 8);
-	cr_assert_eq(ndsh_cq_arm(&d->reader, NDSH_ARM_ANY, NULL), NDSH_ARMED);
-	roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
-	roce_shard_poll_rings(d->shard, p->now_ns, 64);
-	roce_shard_publish(d->shard);
-	for (int i = 0; i < 3; i++) {
-		cr_assert_eq(roce_shard_fired_cq(d->shard, p->now_ns), d->cq);
-		cr_assert_null(roce_shard_fired_cq(d->shard, p->now_ns));
-		roce_shard_fire_again(d->shard, d->cq);
-		roce_shard_publish(d->shard);
-	}
-	cr_assert_eq(roce_shard_fired_cq(d->shard, p->now_ns), d->cq);
-	cr_assert_null(roce_shard_fired_cq(d->shard, p->now_ns));
-	pair_free(p);
-}
-
 /* checks W-EVT-03[1,2,3] */
 Test(publish, W_EVT_03_overrun_fails_the_queue_pairs)
 {

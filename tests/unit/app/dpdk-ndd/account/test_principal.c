@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "account/credentials.h"
 #include "lcore/party.h"
 #include "platform/clock.h"
 #include "rigs/ndd_rig.h"
@@ -251,13 +252,38 @@ Test(principal, files_are_counted)
 	union message m;
 	uint32_t first, second;
 
-	cr_expect(eq(u64, files->used, 3));
+	cr_expect(eq(u64, files->used, 3 + NDD_COURIER_FILES));
 	(void)ndd_rig_segment(r, client, 65536, &first);
 	(void)ndd_rig_segment(r, client, 65536, &second);
-	cr_expect(eq(u64, files->used, 5));
+	cr_expect(eq(u64, files->used, 5 + NDD_COURIER_FILES));
 	destroy.id = second;
 	cr_expect(eq(i32, ndd_rig_ask(r, client, &destroy, &m), NDSH_OK));
-	cr_expect(eq(u64, files->used, 4));
+	cr_expect(eq(u64, files->used, 4 + NDD_COURIER_FILES));
+}
+
+/* The daemon's user could as well end the daemon; other users, and those that the configuration is
+ * about, are trusted with the lcores' time if it says so. */
+Test(principal, lcores_wake_the_clients_of_the_daemons_own_user)
+{
+	static const struct config_principal trusted = {.allow = true, .direct_wakeups = true},
+					     other = {.allow = true};
+	struct ndd_credentials own = {.uid = geteuid(), .label = ""},
+			       stranger = {.uid = geteuid() + 1, .label = ""};
+	struct config cfg = {.lcores = 1};
+	struct ndd_accounts a;
+	char why[NDD_WHY_BYTES];
+
+	cr_assert(ndd_accounts_init(&a, &cfg, 1024, why), "%s", why);
+	cr_expect(ndd_principal_get(&a, &own)->direct);
+	cr_expect_not(ndd_principal_get(&a, &stranger)->direct);
+	cfg.principals = 1;
+	cfg.principal[0] = other;
+	cfg.principal[0].each_user = true;
+	cr_expect_not(ndd_principal_get(&a, &own)->direct);
+	cfg.principal[0] = trusted;
+	cfg.principal[0].each_user = true;
+	stranger.uid++;
+	cr_expect(ndd_principal_get(&a, &stranger)->direct);
 }
 
 static const uint8_t own_ip[16] = {[10] = 0xff, 0xff, 10, 77, 0, 1};

@@ -11,6 +11,8 @@
 
 #include <rte_ring.h>
 
+#include "courier/courier.h"
+#include "courier/door.h"
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "platform/clock.h"
@@ -23,6 +25,8 @@
 static struct ndd_plane plane;
 static struct ndd_shard *s;
 static unsigned registered;
+static struct ndd_couriers couriers;
+static struct ndd_courier *courier;
 
 struct client {
 	struct ndd_shard_session session;
@@ -48,6 +52,9 @@ shard_init(void)
 	cr_assert_not_null(s->engine);
 	cr_assert(ndd_wakeup_init(&s->wakeup));
 	cr_assert_eq(epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->wakeup.fd, &ev), 0);
+	s->knocks.lcore = &s->wakeup;
+	courier = ndd_courier_start(&couriers);
+	cr_assert_not_null(courier);
 }
 
 TestSuite(doorbell, .init = shard_init);
@@ -61,8 +68,8 @@ client_of(struct roce_principal *p)
 	roce_admin_init(&c->session.admin, 8);
 	roce_client_init(&c->session.client, p);
 	c->session.page = &c->page;
-	c->session.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	cr_assert_geq(c->session.wake_fd, 0);
+	c->session.door = ndd_door_new(courier, &s->knocks);
+	cr_assert_not_null(c->session.door);
 	cr_assert(ndd_lcore_attach(s, &c->session, BEGIN));
 	return c;
 }
@@ -73,11 +80,20 @@ client_new(void)
 	return client_of(&s->engine->own);
 }
 
+/* Until the courier has knocked. */
+static void
+await_knock(void)
+{
+	while (!ndd_knocks_some(&s->knocks))
+		usleep(100);
+}
+
 /* The client adds to its wake fd. */
 static void
 wake(const struct client *c)
 {
-	cr_assert_eq(eventfd_write(c->session.wake_fd, 1), 0);
+	cr_assert_eq(eventfd_write(ndd_door_fd(c->session.door), 1), 0);
+	await_knock();
 }
 
 /* The client rings for a queue pair that is not there, and wakes the lcore if its session sleeps.
@@ -156,40 +172,74 @@ Test(doorbell, a_session_that_rings_in_the_same_moment_stays_awake)
 }
 
 /* A wake fd that was written to wakes the lcore once for that, though nothing takes it back. */
-Test(doorbell, a_write_wakes_once)
+Test(doorbell, a_write_wakes_once, .timeout = 20)
 {
 	struct client *c = client_new();
-	struct epoll_event ev;
 
 	for (unsigned i = 0; i < 3; i++) {
 		cr_assert(ndd_lcore_demote_all(s, BEGIN));
 		wake(c);
-		cr_assert(eq(int, epoll_wait(s->epoll_fd, &ev, 1, 0), 1), "write %u", i);
-		ndd_lcore_promote(s, ev.data.ptr, BEGIN);
-		cr_expect(is_awake(c));
-		cr_expect(eq(int, epoll_wait(s->epoll_fd, &ev, 1, 0), 0), "write %u", i);
+		ndd_lcore_knocks(s, BEGIN);
+		cr_expect(is_awake(c), "write %u", i);
+		cr_expect(not(ndd_knocks_some(&s->knocks)), "write %u", i);
 	}
 }
 
-/* The client has the same open file: it takes the lcore's events away, makes reads of the file
- * block, and fills it. The lcore waits for none of that. */
+/* The client has the same open file: it takes the count away, makes reads of the file block, and
+ * fills it. */
 Test(doorbell, a_client_spoils_its_wake_fd, .timeout = 20)
 {
 	struct client *c = client_new();
-	struct epoll_event ev;
+	const int fd = ndd_door_fd(c->session.door);
 	eventfd_t taken;
 
 	cr_assert(ndd_lcore_demote_all(s, BEGIN));
 	wake(c);
-	cr_assert_eq(fcntl(c->session.wake_fd, F_SETFL, 0), 0);
-	cr_assert_eq(eventfd_read(c->session.wake_fd, &taken), 0);
-	ndd_lcore_promote(s, &c->session, BEGIN);
+	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0);
+	cr_assert_eq(eventfd_read(fd, &taken), 0);
+	ndd_lcore_knocks(s, BEGIN);
 	cr_expect(is_awake(c));
 	cr_assert(ndd_lcore_demote_all(s, BEGIN));
-	cr_assert_eq(eventfd_write(c->session.wake_fd, UINT64_MAX - 1), 0);
-	cr_assert(eq(int, epoll_wait(s->epoll_fd, &ev, 1, 0), 1));
-	ndd_lcore_promote(s, ev.data.ptr, BEGIN);
+	cr_assert_eq(eventfd_write(fd, UINT64_MAX - 1), 0);
+	await_knock();
+	ndd_lcore_knocks(s, BEGIN);
 	cr_expect(is_awake(c));
+}
+
+/* Its courier may be slow: the session has left, and another one has its place. */
+Test(doorbell, a_knock_that_comes_late_is_for_the_session_that_is_there, .timeout = 20)
+{
+	struct client *c = client_new(), *next;
+
+	cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	wake(c);
+	ndd_lcore_detach(s, &c->session);
+	ndd_lcore_knocks(s, BEGIN);
+	cr_expect(not(is_awake(c)));
+	next = client_new();
+	cr_expect(eq(u32, next->session.place, c->session.place));
+	cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	s->knocks.place[0] = UINT64_C(1) << next->session.place;
+	s->knocks.some = 1;
+	ndd_lcore_knocks(s, BEGIN);
+	cr_expect(is_awake(next));
+}
+
+Test(doorbell, each_session_has_a_place_of_its_own, .timeout = 60)
+{
+	static struct client *c[NDD_PLACES], more;
+
+	for (uint32_t i = 0; i < NDD_PLACES; i++)
+		c[i] = client_new();
+	cr_expect(not(ndd_lcore_attach(s, &more.session, BEGIN)), "there are no more");
+	cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	for (uint32_t i = 0; i < NDD_PLACES; i += 341) {
+		wake(c[i]);
+		ndd_lcore_knocks(s, BEGIN);
+		for (uint32_t k = 0; k < NDD_PLACES; k++)
+			cr_assert(eq(int, is_awake(c[k]), k == i), "%u of %u", k, i);
+		cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	}
 }
 
 /* More sessions than one turn polls: each has its turn. */
@@ -406,29 +456,28 @@ Test(idle, work_in_the_last_moment_keeps_it_awake)
 	cr_expect(eq(u64, s->idle_since_ns, 0), "there is work");
 }
 
-Test(idle, a_doorbell_ends_the_sleep)
+Test(idle, a_doorbell_ends_the_sleep, .timeout = 20)
 {
 	struct client *c = client_new();
 
 	(void)ndd_lcore_idle(s, BEGIN);
 	cr_assert(ndd_lcore_demote_all(s, BEGIN));
-	cr_expect(ring(c));
-	(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
-	cr_expect(eq(u64, s->count.sleeps, 1));
-	cr_expect(is_awake(c));
+	cr_expect(ndsh_doorbell_ring(&c->page, &c->qp, 5));
+	cr_assert_eq(eventfd_write(ndd_door_fd(c->session.door), 1), 0);
+	while (!is_awake(c))
+		(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
 	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), 1));
 }
 
-/* A busy lcore polls the wake eventfds from time to time. */
-Test(idle, a_busy_lcore_sees_sleeping_sessions_too)
+/* Else it would neither sleep nor see that the client has rung. */
+Test(idle, a_knock_in_the_moment_of_the_sleep_is_seen, .timeout = 20)
 {
 	struct client *c = client_new();
 
+	(void)ndd_lcore_idle(s, BEGIN);
 	cr_assert(ndd_lcore_demote_all(s, BEGIN));
-	ndd_lcore_check_wakes(s, BEGIN);
-	cr_expect(ring(c));
-	ndd_lcore_check_wakes(s, BEGIN + NDD_WAKE_CHECK_NS - 1);
-	cr_expect(not(is_awake(c)));
-	ndd_lcore_check_wakes(s, BEGIN + NDD_WAKE_CHECK_NS);
+	wake(c);
+	(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
+	cr_expect(eq(u64, s->count.sleeps, 0), "it was there before");
 	cr_expect(is_awake(c));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "courier/door.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
 
@@ -57,7 +58,7 @@ Test(adapter, nothing_but_a_count_comes_by_the_wake_fd)
 	char target[64] = "", path[64];
 
 	cr_assert(eq(i32, open_at(r, NDD_RIG_IP, NDSH_PLACE_ANY, 0, &reply, &s), NDSH_OK));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->lcore->wake_fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ndd_door_fd(s->lcore->door));
 	cr_assert_gt(readlink(path, target, sizeof(target) - 1), 0);
 	cr_expect(eq(str, target, "anon_inode:[eventfd]"));
 }

@@ -259,8 +259,8 @@ Test(attached, to_connections_that_are_refused)
 	refused_client(r, "blue", dup(STDERR_FILENO));
 	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX + 1));
 	all_are_closed(r, l);
-	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 3),
-		"those of the session");
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 5),
+		"those of the session, and of its principal's courier");
 	ndd_closer_stop(r->d.closer);
 }
 
@@ -287,8 +287,8 @@ Test(attached, to_more_of_them_than_have_a_place)
 	cr_expect(eq(u32, red->n, 0));
 	wait_until_closed(r->d.closer);
 	ndd_rig_turn(r);
-	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 3),
-		"those of the session");
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 5),
+		"those of the session, and of its principal's courier");
 	ndd_closer_stop(r->d.closer);
 }
 

@@ -137,6 +137,7 @@ Test(session, nothing_is_left_of_one_whose_client_is_gone)
 	cr_expect(eq(u32, r->d.session_count, 0));
 	cr_expect_not(!TAILQ_EMPTY(&r->d.sessions) || !TAILQ_EMPTY(&r->d.ended));
 	cr_expect(eq(u32, r->shard.sessions, 0), "its lcore polls it no more");
+	cr_expect(ndd_accounts_end_couriers(&r->d.accounts));
 	cr_expect(eq(u32, open_files(), before));
 	roce_shard_usage(r->shard.engine, &usage);
 	cr_expect(eq(u32, usage.pds, 0));

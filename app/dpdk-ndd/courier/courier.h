@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A courier: the thread that makes the system calls on files whose other end a principal's clients
+ * have. As a part of such a call the kernel goes through all that wait for the file, and one poll()
+ * may wait 1,048,576 times; or it waits for a lock that a client's thread holds while it does the
+ * same. That is milliseconds up to seconds, which no lcore may spend. A principal has a courier of
+ * its own, so it keeps nobody waiting but itself.
+ *
+ * Other threads give a courier errands, without a lock and without waiting.
+ */
+#ifndef NDD_COURIER_H
+#define NDD_COURIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ndd_courier;
+
+#define NDD_COURIER_NAME  "ndd-courier" /* of its thread */
+#define NDD_COURIER_FILES 2u		/* that it has open itself */
+
+/* All couriers of the daemon. */
+struct ndd_couriers {
+	uint32_t running;
+};
+
+/* By the control thread. NULL: no memory, no descriptor, or no thread; errno. */
+struct ndd_courier *ndd_courier_start(struct ndd_couriers *all);
+/* It ends when it has run the errands that it was given. May be NULL. */
+void ndd_courier_release(struct ndd_courier *c);
+/* Waits until all that were released have ended, but no longer than ns. False: some have not. */
+bool ndd_couriers_wait(const struct ndd_couriers *all, uint64_t ns);
+
+/* What a courier has to do something about, as a member of the thing itself. */
+struct ndd_errand {
+	struct ndd_courier *courier;
+	/* On the courier: asked says what for. The thing may be gone behind it. */
+	void (*run)(struct ndd_errand *e, uint32_t asked);
+	struct ndd_errand *next;
+	uint32_t asked; /* bits of its kind's; 0: it is not among the courier's errands */
+};
+/* By any thread, for as long as no errand that frees the thing was asked for: the courier runs it
+ * soon, once for all bits that were asked for before. */
+void ndd_errand_ask(struct ndd_errand *e, uint32_t bits);
+
+#define NDD_ERRAND_READY 1u /* of a file that is watched; other bits are the kind's */
+
+/* By the courier, in an errand: run it with NDD_ERRAND_READY on each edge of these events of fd.
+ * False: the kernel refuses. */
+bool ndd_courier_watch(struct ndd_errand *e, int fd, uint32_t events);
+void ndd_courier_unwatch(struct ndd_errand *e, int fd);
+/* By the courier, in an errand: what it could not do now is asked for again, a millisecond later.
+ * Its other errands wait as well. */
+void ndd_errand_ask_later(struct ndd_errand *e, uint32_t bits);
+
+#endif
