@@ -21,8 +21,8 @@ struct attack {
 
 extern const struct attack socket_attacks[], message_attacks[], object_attacks[], ring_attacks[],
 	work_attacks[], memory_attacks[], connection_attacks[], datagram_attacks[],
-	traffic_attacks[], unreliable_attacks[], window_attacks[],
-	held_attacks[]; /* each ends with one without a name */
+	traffic_attacks[], unreliable_attacks[], window_attacks[], held_attacks[],
+	crowd_attacks[]; /* each ends with one without a name */
 
 /* Preparation is over: say so, and attack for ms from now. */
 void attack_starts(struct target *t);

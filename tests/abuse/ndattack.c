@@ -20,7 +20,7 @@
 
 static const struct attack *const themes[] = {socket_attacks, message_attacks, object_attacks,
 	ring_attacks, work_attacks, memory_attacks, connection_attacks, datagram_attacks,
-	traffic_attacks, unreliable_attacks, window_attacks, held_attacks};
+	traffic_attacks, unreliable_attacks, window_attacks, held_attacks, crowd_attacks};
 #define THEMES (sizeof(themes) / sizeof(themes[0]))
 
 static uint64_t
