@@ -456,6 +456,7 @@ nothing_is_left(void)
 	struct roce_usage u;
 
 	fuzz_need(ndd_accounts_end_couriers(&d->accounts), "couriers that do not end");
+	fuzz_need(d->accounts.couriers.ending == 0, "files of couriers");
 	roce_shard_usage(w.r->shard.engine, &u);
 	roce_cm_usage(d->cm, &cm);
 	fuzz_need(d->session_count == 0, "%u sessions", d->session_count);

@@ -189,12 +189,23 @@ ndd_rig_is_quiet(const struct ndd_rig *r)
 	return epoll_wait(r->d.epoll_fd, &ev, 1, 0) == 0;
 }
 
+/* They are threads; what was asked of them counts as done at once. */
+static void
+couriers_rest(struct ndd_rig *r)
+{
+	while (r->d.accounts.couriers.ending != 0) {
+		ndd_couriers_collect(&r->d.accounts.couriers);
+		usleep(10);
+	}
+}
+
 void
 ndd_rig_turn(struct ndd_rig *r)
 {
 	ndd_rig_receive(r);
 	ndd_workers_finish(r->d.workers);
 	ndd_session_reap(&r->d);
+	couriers_rest(r);
 	ndd_qp_work_tick(&r->d, r->d.work_look_ns);
 }
 

@@ -140,7 +140,7 @@ nothing_waits(const struct ndd *d)
 		if (!rte_ring_empty(h->event[i]) || !ndd_up_empty(&h->up[i]))
 			return false;
 	return STAILQ_EMPTY(&d->arrivals) && ndd_listening_is_quiet(d) &&
-	       ndd_workers_quiet(d->workers);
+	       ndd_workers_quiet(d->workers) && ndd_couriers_are_quiet(&d->accounts.couriers);
 }
 
 static void
@@ -174,6 +174,7 @@ control_turn(struct ndd *d)
 	now_ns = ndd_now_ns();
 	ndd_control_receive(d, now_ns);
 	ndd_workers_finish(d->workers);
+	ndd_couriers_collect(&d->accounts.couriers);
 	ndd_lost_memory(d);
 	ndd_links_check(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
@@ -225,6 +226,7 @@ accounts_start(struct ndd *d)
 		ndd_error("%s", why);
 		return false;
 	}
+	d->accounts.couriers.control = &d->wakeup;
 	return true;
 }
 

@@ -336,13 +336,13 @@ void
 ndd_stop(struct ndd *d)
 {
 	struct ndd_plane *p = &d->plane;
+	bool quiet;
 
 	for (uint32_t i = 0; i < p->shards; i++)
 		ndd_shard_stop(p->shard[i]);
-	if (!ndd_accounts_end_couriers(&d->accounts))
-		return; /* the process ends, and they with it */
+	quiet = ndd_accounts_end_couriers(&d->accounts);
 	ndd_handover_fini(&p->rings);
-	for (uint32_t i = 0; i < p->shards; i++)
+	for (uint32_t i = 0; quiet && i < p->shards; i++) /* else they wake its lcore for clients */
 		ndd_shard_free(p->shard[i]);
 	for (uint32_t i = 0; i < p->ports; i++)
 		port_close(&p->port[i]);

@@ -42,7 +42,7 @@ bell_run(struct ndd_errand *e, uint32_t asked)
 	if ((asked & FREE) == 0)
 		return;
 	close(b->fd);
-	free(b);
+	ndd_errand_done(e);
 }
 
 /* ---- others -------------------------------------------------------------------------------- */
@@ -62,6 +62,12 @@ ends_open(int end[2])
 	return false;
 }
 
+static void
+bell_gone(struct ndd_errand *e)
+{
+	free((struct ndd_bell *)e);
+}
+
 struct ndd_bell *
 ndd_bell_new(struct ndd_courier *c, bool direct, uint64_t *woken, int *client_end)
 {
@@ -72,7 +78,7 @@ ndd_bell_new(struct ndd_courier *c, bool direct, uint64_t *woken, int *client_en
 		free(b);
 		return NULL;
 	}
-	b->errand = (struct ndd_errand){.courier = c, .run = bell_run};
+	b->errand = (struct ndd_errand){.courier = c, .run = bell_run, .free = bell_gone};
 	b->fd = end[0];
 	b->direct = direct;
 	b->woken = woken;
@@ -88,7 +94,7 @@ ndd_bell_ring(struct ndd_bell *b)
 }
 
 void
-ndd_bell_free(struct ndd_bell *b)
+ndd_bell_free(struct ndd_bell *b, void (*closed)(void *owner), void *owner)
 {
-	ndd_errand_ask(&b->errand, FREE);
+	ndd_errand_ask_last(&b->errand, FREE, closed, owner);
 }

@@ -29,7 +29,7 @@ struct ndd_bell *ndd_bell_new(struct ndd_courier *c, bool direct, uint64_t *woke
  * is a direct one. */
 void ndd_bell_ring(struct ndd_bell *b);
 /* By the control thread: nobody rings it any more. What was rung before comes before the end of the
- * file. */
-void ndd_bell_free(struct ndd_bell *b);
+ * file. ndd_couriers_collect() calls closed(owner) when the daemon's end is closed. May be NULL. */
+void ndd_bell_free(struct ndd_bell *b, void (*closed)(void *owner), void *owner);
 
 #endif

@@ -27,35 +27,23 @@ struct ndd_courier {
 
 /* ---- errands ------------------------------------------------------------------------------- */
 
-/* One that is among the errands already is not put there again: whoever takes it sees all bits. */
-void
-ndd_errand_ask(struct ndd_errand *e, uint32_t bits)
+/* Any thread pushes; one takes all at once, so nothing that was taken comes back meanwhile. */
+static void
+stack_push(struct ndd_errand **stack, struct ndd_errand *e)
 {
-	struct ndd_courier *c = e->courier;
-	struct ndd_errand *first;
+	struct ndd_errand *first = __atomic_load_n(stack, __ATOMIC_RELAXED);
 
-	if (__atomic_fetch_or(&e->asked, bits, __ATOMIC_ACQ_REL) != 0)
-		return;
-	first = __atomic_load_n(&c->given, __ATOMIC_RELAXED);
 	do
 		e->next = first;
 	while (!__atomic_compare_exchange_n(
-		&c->given, &first, e, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-	ndd_wakeup_notify(&c->wakeup);
+		stack, &first, e, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-void
-ndd_errand_ask_later(struct ndd_errand *e, uint32_t bits)
-{
-	e->courier->tired = true;
-	ndd_errand_ask(e, bits);
-}
-
-/* All that were given, in the order in which they were. */
+/* In the order in which they were pushed. */
 static struct ndd_errand *
-errands_take(struct ndd_courier *c)
+stack_take(struct ndd_errand **stack)
 {
-	struct ndd_errand *e = __atomic_exchange_n(&c->given, NULL, __ATOMIC_ACQUIRE);
+	struct ndd_errand *e = __atomic_exchange_n(stack, NULL, __ATOMIC_ACQUIRE);
 	struct ndd_errand *in_order = NULL;
 
 	while (e != NULL) {
@@ -68,11 +56,49 @@ errands_take(struct ndd_courier *c)
 	return in_order;
 }
 
+/* One that is among the errands already is not put there again: whoever takes it sees all bits. */
+void
+ndd_errand_ask(struct ndd_errand *e, uint32_t bits)
+{
+	struct ndd_courier *c = e->courier;
+
+	if (__atomic_fetch_or(&e->asked, bits, __ATOMIC_ACQ_REL) != 0)
+		return;
+	stack_push(&c->given, e);
+	ndd_wakeup_notify(&c->wakeup);
+}
+
+void
+ndd_errand_ask_last(struct ndd_errand *e, uint32_t bits, void (*closed)(void *owner), void *owner)
+{
+	e->closed = closed;
+	e->owner = owner;
+	e->courier->all->ending++;
+	ndd_errand_ask(e, bits);
+}
+
+void
+ndd_errand_ask_later(struct ndd_errand *e, uint32_t bits)
+{
+	e->courier->tired = true;
+	ndd_errand_ask(e, bits);
+}
+
+void
+ndd_errand_done(struct ndd_errand *e)
+{
+	struct ndd_couriers *all = e->courier->all;
+
+	stack_push(&all->done, e);
+	if (all->control != NULL)
+		ndd_wakeup_notify(all->control);
+}
+
 /* From the exchange on it may be given again, and so be in the next stack. */
 static void
 errands_run(struct ndd_courier *c)
 {
-	struct ndd_errand *e = errands_take(c), *next;
+	struct ndd_errand *e = stack_take(&c->given), *next;
 
 	for (; e != NULL; e = next) {
 		next = e->next;
@@ -207,6 +233,23 @@ ndd_courier_release(struct ndd_courier *c)
 	__atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
 	ndd_wakeup_notify(&c->wakeup);
 	courier_drop(c);
+}
+
+void
+ndd_couriers_collect(struct ndd_couriers *all)
+{
+	struct ndd_errand *e = stack_take(&all->done), *next;
+
+	for (; e != NULL; e = next) {
+		void (*closed)(void *owner) = e->closed;
+		void *owner = e->owner;
+
+		next = e->next;
+		all->ending--;
+		e->free(e);
+		if (closed != NULL)
+			closed(owner);
+	}
 }
 
 bool

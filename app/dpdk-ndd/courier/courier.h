@@ -12,9 +12,12 @@
 #define NDD_COURIER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct ndd_courier;
+struct ndd_errand;
+struct ndd_wakeup;
 
 #define NDD_COURIER_NAME  "ndd-courier" /* of its thread */
 #define NDD_COURIER_FILES 2u		/* that it has open itself */
@@ -22,6 +25,9 @@ struct ndd_courier;
 /* All couriers of the daemon. */
 struct ndd_couriers {
 	uint32_t running;
+	uint32_t ending;	    /* things that have their last errand; the control thread's */
+	struct ndd_errand *done;    /* a stack: what they are through with */
+	struct ndd_wakeup *control; /* wakes the control thread for it; may be NULL */
 };
 
 /* By the control thread. NULL: no memory, no descriptor, or no thread; errno. */
@@ -34,12 +40,17 @@ bool ndd_couriers_wait(const struct ndd_couriers *all, uint64_t ns);
 /* What a courier has to do something about, as a member of the thing itself. */
 struct ndd_errand {
 	struct ndd_courier *courier;
-	/* On the courier: asked says what for. The thing may be gone behind it. */
+	/* On the courier: asked says what for. */
 	void (*run)(struct ndd_errand *e, uint32_t asked);
+	/* On the control thread, behind ndd_errand_done(): free the thing, and then tell whoever
+	 * pays for its file, closed(owner). */
+	void (*free)(struct ndd_errand *e);
+	void (*closed)(void *owner);
+	void *owner;
 	struct ndd_errand *next;
 	uint32_t asked; /* bits of its kind's; 0: it is not among the courier's errands */
 };
-/* By any thread, for as long as no errand that frees the thing was asked for: the courier runs it
+/* By any thread, for as long as no errand that ends the thing was asked for: the courier runs it
  * soon, once for all bits that were asked for before. */
 void ndd_errand_ask(struct ndd_errand *e, uint32_t bits);
 
@@ -49,6 +60,20 @@ void ndd_errand_ask(struct ndd_errand *e, uint32_t bits);
  * False: the kernel refuses. */
 bool ndd_courier_watch(struct ndd_errand *e, int fd, uint32_t events);
 void ndd_courier_unwatch(struct ndd_errand *e, int fd);
+/* By the control thread: the thing's last errand. Its file is closed, then it is freed, then
+ * closed(owner) is called; closed may be NULL. */
+void ndd_errand_ask_last(
+	struct ndd_errand *e, uint32_t bits, void (*closed)(void *owner), void *owner);
+/* By the courier, at the end of the thing's last errand: its file is closed, and the control thread
+ * has it again. */
+void ndd_errand_done(struct ndd_errand *e);
+/* By the control thread: free what couriers are through with. */
+void ndd_couriers_collect(struct ndd_couriers *all);
+static inline bool
+ndd_couriers_are_quiet(const struct ndd_couriers *all)
+{
+	return __atomic_load_n(&all->done, __ATOMIC_RELAXED) == NULL;
+}
 /* By the courier, in an errand: what it could not do now is asked for again, a millisecond later.
  * Its other errands wait as well. */
 void ndd_errand_ask_later(struct ndd_errand *e, uint32_t bits);

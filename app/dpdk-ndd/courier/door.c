@@ -48,10 +48,16 @@ door_run(struct ndd_errand *e, uint32_t asked)
 		return;
 	ndd_courier_unwatch(e, d->fd);
 	close(d->fd);
-	free(d);
+	ndd_errand_done(e);
 }
 
 /* ---- others -------------------------------------------------------------------------------- */
+
+static void
+door_gone(struct ndd_errand *e)
+{
+	free((struct ndd_door *)e);
+}
 
 struct ndd_door *
 ndd_door_new(struct ndd_courier *c, struct ndd_knocks *knocks)
@@ -65,7 +71,7 @@ ndd_door_new(struct ndd_courier *c, struct ndd_knocks *knocks)
 		free(d);
 		return NULL;
 	}
-	d->errand = (struct ndd_errand){.courier = c, .run = door_run};
+	d->errand = (struct ndd_errand){.courier = c, .run = door_run, .free = door_gone};
 	d->place = NDD_PLACE_NONE;
 	d->knocks = knocks;
 	ndd_errand_ask(&d->errand, OPEN);
@@ -85,9 +91,9 @@ ndd_door_lead_to(struct ndd_door *d, uint32_t place)
 }
 
 void
-ndd_door_free(struct ndd_door *d)
+ndd_door_free(struct ndd_door *d, void (*closed)(void *owner), void *owner)
 {
-	ndd_errand_ask(&d->errand, FREE);
+	ndd_errand_ask_last(&d->errand, FREE, closed, owner);
 }
 
 void

@@ -36,8 +36,9 @@ struct ndd_door *ndd_door_new(struct ndd_courier *c, struct ndd_knocks *knocks);
 int ndd_door_fd(const struct ndd_door *d);
 /* By the lcore: knocks are for this place from now on; NDD_PLACE_NONE: for nobody. */
 void ndd_door_lead_to(struct ndd_door *d, uint32_t place);
-/* By the control thread: it leads nowhere. */
-void ndd_door_free(struct ndd_door *d);
+/* By the control thread: it leads nowhere. ndd_couriers_collect() calls closed(owner) when the file
+ * is closed. May be NULL. */
+void ndd_door_free(struct ndd_door *d, void (*closed)(void *owner), void *owner);
 
 /* By the lcore, before it sleeps, and now and then. */
 static inline bool

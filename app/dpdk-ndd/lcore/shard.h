@@ -111,7 +111,7 @@ struct ndd_shard {
 	struct ndd_shard_session *place[NDD_PLACES];
 	uint32_t sessions, awake; /* of these so many are polled */
 	uint64_t looks;		  /* turns in which they were */
-	uint64_t idle_since_ns, knock_check_ns;
+	uint64_t idle_since_ns;
 	bool watched; /* whatever comes ends its sleep */
 	struct ndd_giving_way giving_way;
 	uint32_t behind;	   /* frames since it had caught up last (caught_up.h) */

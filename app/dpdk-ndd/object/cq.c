@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
-#include "courier/bell.h"
 #include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/cq.h"
@@ -40,8 +39,7 @@ cq_undo(struct ndd_session *s, struct ndd_cq *cq, int client_end)
 {
 	if (cq->owner.handle != NDD_SLOT_NONE)
 		ndd_slots_remove(&s->cqs, cq->owner.handle);
-	if (cq->owner.bell != NULL)
-		ndd_bell_free(cq->owner.bell);
+	ndd_session_bell_free(s, cq->owner.bell);
 	if (client_end >= 0)
 		close(client_end);
 	free(cq);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
-#include "courier/bell.h"
 #include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/segment.h"
@@ -63,8 +62,7 @@ mover_free(struct ndd_session *s)
 		ndd_shard_call(s->shard, on_shard_mover_destroy, m);
 		m->segment->users--;
 	}
-	if (m->owner.bell != NULL)
-		ndd_bell_free(m->owner.bell);
+	ndd_session_bell_free(s, m->owner.bell);
 	free(m->state);
 	free(m);
 	s->mover = NULL;

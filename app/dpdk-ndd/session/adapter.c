@@ -13,6 +13,7 @@
 #include "session/class.h"
 #include "session/depths.h"
 #include "session/membership.h"
+#include "session/seat.h"
 #include "session/session.h"
 
 #define MAX_TRANSFER_BYTES ROCE_MSG_MAX
@@ -35,13 +36,20 @@ shard_for(struct ndd *d, uint32_t wanted)
 	return d->plane.shard[best];
 }
 
+/* What the courier has not closed yet is a part of what its session took, whose seat it has. */
+static void
+seat_let_go(void *seat)
+{
+	ndd_seat_drop(seat);
+}
+
 void
 ndd_session_free_lcore(struct ndd_session *s)
 {
 	if (s->lcore == NULL)
 		return;
 	if (s->lcore->door != NULL)
-		ndd_door_free(s->lcore->door);
+		ndd_door_free(s->lcore->door, seat_let_go, ndd_seat_hold(s->seat));
 	free(s->lcore->ahs.slot);
 	free(s->lcore->qp);
 	free(s->lcore);
@@ -128,6 +136,27 @@ ndd_session_bell(struct ndd_session *s, int *client_end)
 	const struct ndd_principal *p = s->account.principal;
 
 	return ndd_bell_new(p->courier, p->direct, &s->shard->count.wakeups, client_end);
+}
+
+static void
+bell_closed(void *arg)
+{
+	struct ndd_seat *seat = arg;
+
+	ndd_account_give(&seat->account, CONFIG_SHARE_descriptors, 1);
+	ndd_seat_drop(seat);
+}
+
+/* What the object gave back a moment ago is there to be taken. */
+void
+ndd_session_bell_free(struct ndd_session *s, struct ndd_bell *b)
+{
+	bool paid;
+
+	if (b == NULL)
+		return;
+	paid = ndd_account_take(&s->seat->account, CONFIG_SHARE_descriptors, 1);
+	ndd_bell_free(b, paid ? bell_closed : seat_let_go, ndd_seat_hold(s->seat));
 }
 
 /* ---- the lcore ----------------------------------------------------------------------------- */

@@ -22,6 +22,8 @@ bool ndd_session_attach(struct ndd_session *s, struct ndsh_session_page *page);
 /* A bell for an object of the session, and its file for the client, which is the caller's to close.
  * NULL: no descriptors, or no memory. */
 struct ndd_bell *ndd_session_bell(struct ndd_session *s, int *client_end);
+/* Its file is paid for again, as the object was until now, until it is closed. b may be NULL. */
+void ndd_session_bell_free(struct ndd_session *s, struct ndd_bell *b);
 /* The lcore has given the session up, or never had it: free the lcore's part, if there is one. */
 void ndd_session_free_lcore(struct ndd_session *s);
 

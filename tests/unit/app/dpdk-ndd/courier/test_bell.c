@@ -42,9 +42,11 @@ static void
 belfry_end(struct belfry *b)
 {
 	if (b->bell != NULL)
-		ndd_bell_free(b->bell);
+		ndd_bell_free(b->bell, NULL, NULL);
 	ndd_courier_release(b->courier);
 	cr_expect(ndd_couriers_wait(&b->all, UINT64_C(5000000000)));
+	ndd_couriers_collect(&b->all);
+	cr_expect(eq(u32, b->all.ending, 0));
 	close(b->client);
 }
 
@@ -134,12 +136,37 @@ Test(bell, what_was_rung_comes_before_the_end_of_the_file)
 	char byte;
 
 	ndd_bell_ring(b->bell);
-	ndd_bell_free(b->bell);
+	ndd_bell_free(b->bell, NULL, NULL);
 	b->bell = NULL;
 	cr_expect(eq(int, readiness(b, 5000), 1));
 	cr_expect(eq(i64, read(b->client, &byte, 1), 1));
 	cr_expect(eq(int, readiness(b, 5000), 1));
 	cr_expect(eq(i64, read(b->client, &byte, 1), 0));
+	belfry_end(b);
+}
+
+static void
+on_closed(void *owner)
+{
+	++*(int *)owner;
+}
+
+/* A file is paid for until it is closed, and that takes as long as its waiters like. */
+Test(bell, its_owner_is_told_when_the_file_is_closed)
+{
+	struct belfry *b = belfry_new(false);
+	int closed = 0;
+	char byte;
+
+	ndd_bell_free(b->bell, on_closed, &closed);
+	b->bell = NULL;
+	cr_expect(eq(u32, b->all.ending, 1));
+	while (b->all.ending != 0) {
+		cr_assert(eq(int, closed, 0));
+		ndd_couriers_collect(&b->all);
+	}
+	cr_expect(eq(int, closed, 1));
+	cr_expect(eq(i64, read(b->client, &byte, 1), 0), "it is");
 	belfry_end(b);
 }
 

@@ -17,7 +17,6 @@ enum { FIRST = 2, SECOND = 4, FREE = 8, LATER = 16 };
 struct thing {
 	struct ndd_errand errand; /* first */
 	uint32_t runs, saw, at;
-	bool *freed;
 	int fd;
 };
 
@@ -41,9 +40,19 @@ on_errand(struct ndd_errand *e, uint32_t asked)
 		return;
 	if (t->fd >= 0)
 		ndd_courier_unwatch(e, t->fd);
-	if (t->freed != NULL)
-		*t->freed = true;
-	free(t);
+	ndd_errand_done(e);
+}
+
+static void
+thing_free(struct ndd_errand *e)
+{
+	free((struct thing *)e);
+}
+
+static void
+on_closed(void *freed)
+{
+	*(bool *)freed = true;
 }
 
 static struct thing *
@@ -52,7 +61,7 @@ thing_new(void)
 	struct thing *t = calloc(1, sizeof(*t));
 
 	cr_assert_not_null(t);
-	t->errand = (struct ndd_errand){.courier = courier, .run = on_errand};
+	t->errand = (struct ndd_errand){.courier = courier, .run = on_errand, .free = thing_free};
 	t->fd = -1;
 	return t;
 }
@@ -69,6 +78,8 @@ end(void)
 {
 	ndd_courier_release(courier);
 	cr_assert(ndd_couriers_wait(&all, LONG_NS));
+	ndd_couriers_collect(&all);
+	cr_expect(eq(u32, all.ending, 0));
 }
 
 TestSuite(courier, .init = start, .timeout = 60);
@@ -80,8 +91,7 @@ Test(courier, what_was_given_before_the_release_is_done)
 	for (uint32_t i = 0; i < 100; i++) {
 		struct thing *t = thing_new();
 
-		t->freed = &freed[i];
-		ndd_errand_ask(&t->errand, FREE);
+		ndd_errand_ask_last(&t->errand, FREE, on_closed, &freed[i]);
 	}
 	end();
 	for (uint32_t i = 0; i < 100; i++)
@@ -169,12 +179,11 @@ Test(courier, a_file_that_is_ready_is_told_until_it_is_given_up)
 	bool freed = false;
 
 	t->fd = eventfd(0, EFD_NONBLOCK);
-	t->freed = &freed;
 	ndd_errand_ask(&t->errand, SECOND);
 	cr_assert_eq(eventfd_write(t->fd, 1), 0);
 	while ((saw(t) & NDD_ERRAND_READY) == 0)
 		usleep(100);
-	ndd_errand_ask(&t->errand, FREE);
+	ndd_errand_ask_last(&t->errand, FREE, on_closed, &freed);
 	end();
 	cr_expect(freed);
 }

@@ -9,6 +9,8 @@
 #include "courier/door.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
+#include "session/seat.h"
+#include "session/adapter.h"
 
 union reply {
 	struct ndsh_open_reply open;
@@ -61,6 +63,32 @@ Test(adapter, nothing_but_a_count_comes_by_the_wake_fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", ndd_door_fd(s->lcore->door));
 	cr_assert_gt(readlink(path, target, sizeof(target) - 1), 0);
 	cr_expect(eq(str, target, "anon_inode:[eventfd]"));
+}
+
+/* A courier takes as long to close it as the client has waiters. Whoever makes and destroys all the
+ * while must not have more open files than it pays for, nor leave them to its next session. */
+Test(adapter, the_file_of_a_bell_is_paid_for_until_it_is_closed)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	const struct base_share *files;
+	struct ndd_session *s;
+	struct ndd_bell *bell;
+	union reply reply;
+	uint64_t used;
+	int client_end;
+
+	cr_assert(eq(i32, open_at(r, NDD_RIG_IP, NDSH_PLACE_ANY, 0, &reply, &s), NDSH_OK));
+	files = &s->account.principal->share[0][CONFIG_SHARE_descriptors];
+	used = files->used;
+	bell = ndd_session_bell(s, &client_end);
+	cr_assert_not_null(bell);
+	ndd_session_bell_free(s, bell);
+	cr_expect(eq(u64, files->used, used + 1));
+	cr_expect(eq(u32, s->seat->holders, 2));
+	ndd_rig_turn(r);
+	cr_expect(eq(u64, files->used, used));
+	cr_expect(eq(u32, s->seat->holders, 1));
+	close(client_end);
 }
 
 Test(adapter, an_address_of_another_host_is_refused)
