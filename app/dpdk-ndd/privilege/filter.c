@@ -26,11 +26,10 @@ static const char *const of_all[] = {"brk", "clock_gettime", "clock_nanosleep", 
 	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sched_yield", "set_robust_list",
 	"sigaltstack", "write", NULL};
 
-/* Frames through sockets and TAP, wake-ups, doorbells of sleeping sessions. An lcore opens nothing
- * and closes nothing. */
-static const char *const of_lcores[] = {"epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait",
-	"poll", "ppoll", "readv", "recvfrom", "recvmmsg", "recvmsg", "sendmmsg", "sendmsg",
-	"sendto", "writev", NULL};
+/* Frames through sockets and TAP, wake-ups. An lcore opens nothing and closes nothing. */
+static const char *const of_lcores[] = {"epoll_pwait", "epoll_pwait2", "epoll_wait", "poll",
+	"ppoll", "readv", "recvfrom", "recvmmsg", "recvmsg", "sendmmsg", "sendmsg", "sendto",
+	"writev", NULL};
 
 static const char *const of_closer[] = {"close", NULL};
 
