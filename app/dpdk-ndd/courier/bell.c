@@ -62,12 +62,6 @@ ends_open(int end[2])
 	return false;
 }
 
-static void
-bell_gone(struct ndd_errand *e)
-{
-	free((struct ndd_bell *)e);
-}
-
 struct ndd_bell *
 ndd_bell_new(struct ndd_courier *c, bool direct, uint64_t *woken, int *client_end)
 {
@@ -78,7 +72,7 @@ ndd_bell_new(struct ndd_courier *c, bool direct, uint64_t *woken, int *client_en
 		free(b);
 		return NULL;
 	}
-	b->errand = (struct ndd_errand){.courier = c, .run = bell_run, .free = bell_gone};
+	b->errand = (struct ndd_errand){.courier = c, .run = bell_run};
 	b->fd = end[0];
 	b->direct = direct;
 	b->woken = woken;

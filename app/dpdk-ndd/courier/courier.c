@@ -56,7 +56,7 @@ stack_take(struct ndd_errand **stack)
 	return in_order;
 }
 
-/* One that is among the errands already is not put there again: whoever takes it sees all bits. */
+/* One that is among the errands already is not put there again: it is taken with all bits. */
 void
 ndd_errand_ask(struct ndd_errand *e, uint32_t bits)
 {
@@ -228,8 +228,6 @@ ndd_courier_start(struct ndd_couriers *all)
 void
 ndd_courier_release(struct ndd_courier *c)
 {
-	if (c == NULL)
-		return;
 	__atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
 	ndd_wakeup_notify(&c->wakeup);
 	courier_drop(c);
@@ -246,7 +244,7 @@ ndd_couriers_collect(struct ndd_couriers *all)
 
 		next = e->next;
 		all->ending--;
-		e->free(e);
+		free(e);
 		if (closed != NULL)
 			closed(owner);
 	}

@@ -32,19 +32,18 @@ struct ndd_couriers {
 
 /* By the control thread. NULL: no memory, no descriptor, or no thread; errno. */
 struct ndd_courier *ndd_courier_start(struct ndd_couriers *all);
-/* It ends when it has run the errands that it was given. May be NULL. */
+/* It ends when it has run the errands that it was given. */
 void ndd_courier_release(struct ndd_courier *c);
 /* Waits until all that were released have ended, but no longer than ns. False: some have not. */
 bool ndd_couriers_wait(const struct ndd_couriers *all, uint64_t ns);
 
-/* What a courier has to do something about, as a member of the thing itself. */
+/* What a courier has to do something about: the first member of the thing itself, which is of
+ * malloc(). */
 struct ndd_errand {
 	struct ndd_courier *courier;
 	/* On the courier: asked says what for. */
 	void (*run)(struct ndd_errand *e, uint32_t asked);
-	/* On the control thread, behind ndd_errand_done(): free the thing, and then tell whoever
-	 * pays for its file, closed(owner). */
-	void (*free)(struct ndd_errand *e);
+	/* On the control thread, when the thing is freed: tells what paid for its file. */
 	void (*closed)(void *owner);
 	void *owner;
 	struct ndd_errand *next;

@@ -20,7 +20,7 @@ struct ndd_door {
 
 /* ---- the courier --------------------------------------------------------------------------- */
 
-/* The bit first: whoever sees that there are some sees it. */
+/* The bit first: an lcore that sees that there are some sees it. */
 static void
 door_knock(const struct ndd_door *d)
 {
@@ -53,12 +53,6 @@ door_run(struct ndd_errand *e, uint32_t asked)
 
 /* ---- others -------------------------------------------------------------------------------- */
 
-static void
-door_gone(struct ndd_errand *e)
-{
-	free((struct ndd_door *)e);
-}
-
 struct ndd_door *
 ndd_door_new(struct ndd_courier *c, struct ndd_knocks *knocks)
 {
@@ -71,7 +65,7 @@ ndd_door_new(struct ndd_courier *c, struct ndd_knocks *knocks)
 		free(d);
 		return NULL;
 	}
-	d->errand = (struct ndd_errand){.courier = c, .run = door_run, .free = door_gone};
+	d->errand = (struct ndd_errand){.courier = c, .run = door_run};
 	d->place = NDD_PLACE_NONE;
 	d->knocks = knocks;
 	ndd_errand_ask(&d->errand, OPEN);

@@ -44,12 +44,6 @@ on_errand(struct ndd_errand *e, uint32_t asked)
 }
 
 static void
-thing_free(struct ndd_errand *e)
-{
-	free((struct thing *)e);
-}
-
-static void
 on_closed(void *freed)
 {
 	*(bool *)freed = true;
@@ -61,7 +55,7 @@ thing_new(void)
 	struct thing *t = calloc(1, sizeof(*t));
 
 	cr_assert_not_null(t);
-	t->errand = (struct ndd_errand){.courier = courier, .run = on_errand, .free = thing_free};
+	t->errand = (struct ndd_errand){.courier = courier, .run = on_errand};
 	t->fd = -1;
 	return t;
 }

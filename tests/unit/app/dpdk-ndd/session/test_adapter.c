@@ -9,8 +9,8 @@
 #include "courier/door.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
-#include "session/seat.h"
 #include "session/adapter.h"
+#include "session/seat.h"
 
 union reply {
 	struct ndsh_open_reply open;
@@ -65,8 +65,9 @@ Test(adapter, nothing_but_a_count_comes_by_the_wake_fd)
 	cr_expect(eq(str, target, "anon_inode:[eventfd]"));
 }
 
-/* A courier takes as long to close it as the client has waiters. Whoever makes and destroys all the
- * while must not have more open files than it pays for, nor leave them to its next session. */
+/* A courier takes as long to close it as the client has waiters. A client that makes and destroys
+ * all the while must not have more open files than it pays for, nor leave them to its next
+ * session. */
 Test(adapter, the_file_of_a_bell_is_paid_for_until_it_is_closed)
 {
 	struct ndd_rig *r = ndd_rig_new();
