@@ -5,6 +5,7 @@
  * of its own); here a userfaultfd makes one, which takes a right that is given up before the daemon
  * sees this process.
  */
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -14,6 +15,15 @@
 
 #define NOBODY 65534u
 #define DEPTH  64u
+
+/* The file is told some time after the completion is there, and an empty one is not read. */
+static bool
+is_told(int fd)
+{
+	struct pollfd told = {.fd = fd, .events = POLLIN};
+
+	return poll(&told, 1, 1) == 1;
+}
 
 /* The daemon tells of each message by the file that a thread here reads all the while. */
 static void
@@ -29,8 +39,9 @@ notified(struct target *t, struct duo *d, struct file_holder *h)
 		raw_post(&d->r, &d->qp, &w);
 		while (ndsh_cq_poll(&d->cq.reader, e, DEPTH) == 0 && attacking(t))
 			attack_pause_us(1);
-		if (!reads)
-			file_holder_reads(h, d->cq.wake_fd);
+		if (reads || !is_told(d->cq.wake_fd))
+			continue;
+		file_holder_reads(h, d->cq.wake_fd);
 		reads = true;
 	}
 	if (reads)
