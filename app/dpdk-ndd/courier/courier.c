@@ -8,53 +8,28 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "courier/rest.h"
 #include "lcore/wakeup.h"
 #include "platform/clock.h"
 
 #define STACK_BYTES (256u << 10)
 #define READY_MAX   64
-#define TIRED_NS    NDD_MS
+#define LATER_NS    NDD_MS
+#define LAST	    (1u << 31) /* asked */
+#define DONE	    (1u << 31) /* told: that was the last errand */
 
 struct ndd_courier {
 	struct ndd_couriers *all;
 	int epoll_fd;
-	bool tired; /* the thread's: something is to be tried again */
+	struct ndd_rest rest;
+	struct ndd_stacked *held; /* errands that wait until it has rested */
 	struct ndd_wakeup wakeup;
-	struct ndd_errand *given; /* a stack: the last one that was given comes first */
+	struct ndd_stacked *given; /* errands */
 	bool stop;
 	uint32_t holders; /* the thread and, until the release, the control thread */
 };
 
 /* ---- errands ------------------------------------------------------------------------------- */
-
-/* Any thread pushes; one takes all at once, so nothing that was taken comes back meanwhile. */
-static void
-stack_push(struct ndd_errand **stack, struct ndd_errand *e)
-{
-	struct ndd_errand *first = __atomic_load_n(stack, __ATOMIC_RELAXED);
-
-	do
-		e->next = first;
-	while (!__atomic_compare_exchange_n(
-		stack, &first, e, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-}
-
-/* In the order in which they were pushed. */
-static struct ndd_errand *
-stack_take(struct ndd_errand **stack)
-{
-	struct ndd_errand *e = __atomic_exchange_n(stack, NULL, __ATOMIC_ACQUIRE);
-	struct ndd_errand *in_order = NULL;
-
-	while (e != NULL) {
-		struct ndd_errand *next = e->next;
-
-		e->next = in_order;
-		in_order = e;
-		e = next;
-	}
-	return in_order;
-}
 
 /* One that is among the errands already is not put there again: it is taken with all bits. */
 void
@@ -62,9 +37,13 @@ ndd_errand_ask(struct ndd_errand *e, uint32_t bits)
 {
 	struct ndd_courier *c = e->courier;
 
+	if (c == c->all->local) {
+		e->run(e, bits);
+		return;
+	}
 	if (__atomic_fetch_or(&e->asked, bits, __ATOMIC_ACQ_REL) != 0)
 		return;
-	stack_push(&c->given, e);
+	ndd_stack_push(&c->given, &e->given);
 	ndd_wakeup_notify(&c->wakeup);
 }
 
@@ -74,63 +53,146 @@ ndd_errand_ask_last(struct ndd_errand *e, uint32_t bits, void (*closed)(void *ow
 	e->closed = closed;
 	e->owner = owner;
 	e->courier->all->ending++;
-	ndd_errand_ask(e, bits);
+	ndd_errand_ask(e, bits | LAST);
+	ndd_wakeup_notify(&e->courier->wakeup); /* it may have held the errand */
 }
 
 void
 ndd_errand_ask_later(struct ndd_errand *e, uint32_t bits)
 {
-	e->courier->tired = true;
+	ndd_rest_for(&e->courier->rest, LATER_NS);
 	ndd_errand_ask(e, bits);
+}
+
+void
+ndd_errand_tell(struct ndd_errand *e, uint32_t bits)
+{
+	struct ndd_couriers *all = e->courier->all;
+
+	if (__atomic_fetch_or(&e->told, bits, __ATOMIC_ACQ_REL) != 0)
+		return;
+	ndd_stack_push(&all->told, &e->news);
+	if (all->control != NULL)
+		ndd_wakeup_notify(all->control);
 }
 
 void
 ndd_errand_done(struct ndd_errand *e)
 {
-	struct ndd_couriers *all = e->courier->all;
+	ndd_errand_tell(e, DONE);
+}
 
-	stack_push(&all->done, e);
-	if (all->control != NULL)
-		ndd_wakeup_notify(all->control);
+static bool
+is_last(const struct ndd_stacked *e)
+{
+	return (__atomic_load_n(&((const struct ndd_errand *)e)->asked, __ATOMIC_RELAXED) & LAST) !=
+	       0;
 }
 
 /* From the exchange on it may be given again, and so be in the next stack. */
 static void
-errands_run(struct ndd_courier *c)
+errand_run(struct ndd_courier *c, struct ndd_stacked *given)
 {
-	struct ndd_errand *e = stack_take(&c->given), *next;
+	struct ndd_errand *e = (struct ndd_errand *)given;
+
+	e->run(e, __atomic_exchange_n(&e->asked, 0, __ATOMIC_ACQ_REL) & ~LAST);
+	ndd_rest_end_errand(&c->rest);
+}
+
+/* A file's end does not wait: what is not closed takes up the place of another one. */
+static struct ndd_stacked **
+errands_run_some(struct ndd_courier *c, struct ndd_stacked *e, bool stop, struct ndd_stacked **held)
+{
+	struct ndd_stacked *next;
 
 	for (; e != NULL; e = next) {
 		next = e->next;
-		e->run(e, __atomic_exchange_n(&e->asked, 0, __ATOMIC_ACQ_REL));
+		if (stop || is_last(e) || ndd_rest_left_ns(&c->rest) == 0) {
+			errand_run(c, e);
+			continue;
+		}
+		e->next = NULL;
+		*held = e;
+		held = &e->next;
 	}
+	return held;
+}
+
+static void
+errands_run(struct ndd_courier *c, bool stop)
+{
+	struct ndd_stacked *given = ndd_stack_take(&c->given), *held = c->held;
+	struct ndd_stacked **end = &c->held;
+
+	if (given == NULL && held == NULL)
+		return;
+	c->held = NULL;
+	ndd_rest_begin_errand(&c->rest);
+	end = errands_run_some(c, held, stop, end);
+	(void)errands_run_some(c, given, stop, end);
 }
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-bool
-ndd_courier_watch(struct ndd_errand *e, int fd, uint32_t events)
+static bool
+file_control(struct ndd_courier_file *f, int op, uint32_t events)
 {
-	struct epoll_event ev = {.events = events | EPOLLET, .data.ptr = e};
+	struct epoll_event ev = {.events = events | EPOLLET, .data.ptr = f};
 
-	return epoll_ctl(e->courier->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
+	return epoll_ctl(f->errand->courier->epoll_fd, op, f->fd, &ev) == 0;
+}
+
+bool
+ndd_courier_watch(struct ndd_courier_file *f, uint32_t events)
+{
+	return file_control(f, EPOLL_CTL_ADD, events);
 }
 
 void
-ndd_courier_unwatch(struct ndd_errand *e, int fd)
+ndd_courier_watch_for(struct ndd_courier_file *f, uint32_t events)
 {
-	(void)epoll_ctl(e->courier->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	(void)file_control(f, EPOLL_CTL_MOD, events);
+}
+
+void
+ndd_courier_unwatch(const struct ndd_courier_file *f)
+{
+	(void)epoll_ctl(f->errand->courier->epoll_fd, EPOLL_CTL_DEL, f->fd, NULL);
+}
+
+static void
+files_ask(const struct epoll_event *ev, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct ndd_courier_file *f = ev[i].data.ptr;
+
+		if (f != NULL)
+			ndd_errand_ask(f->errand, f->bit);
+	}
 }
 
 static bool
 has_errands(const struct ndd_courier *c)
 {
+	for (const struct ndd_stacked *e = c->held; e != NULL; e = e->next)
+		if (is_last(e))
+			return true;
 	return __atomic_load_n(&c->given, __ATOMIC_RELAXED) != NULL ||
 	       __atomic_load_n(&c->stop, __ATOMIC_ACQUIRE);
 }
 
-/* Each write to the wakeup's file is an edge: nobody reads it. What is ready is served before the
- * next errand, which may free it. */
+static int
+sleep_ms(struct ndd_courier *c)
+{
+	if (has_errands(c))
+		return 0;
+	if (c->held == NULL)
+		return -1;
+	return (int)((ndd_rest_left_ns(&c->rest) + NDD_MS - 1) / NDD_MS);
+}
+
+/* Each write to the wakeup's file is an edge: nobody reads it. What is ready is asked for before
+ * the next errand, which may free it. */
 static void
 files_serve(struct ndd_courier *c)
 {
@@ -138,17 +200,21 @@ files_serve(struct ndd_courier *c)
 	int n;
 
 	ndd_wakeup_before_sleep(&c->wakeup);
-	n = epoll_wait(c->epoll_fd, ev, READY_MAX, has_errands(c) ? 0 : -1);
+	n = epoll_wait(c->epoll_fd, ev, READY_MAX, sleep_ms(c));
 	ndd_wakeup_after_sleep(&c->wakeup);
-	for (int i = 0; i < n; i++) {
-		struct ndd_errand *e = ev[i].data.ptr;
-
-		if (e != NULL)
-			e->run(e, NDD_ERRAND_READY);
-	}
+	files_ask(ev, n);
 }
 
 /* ---- the thread ---------------------------------------------------------------------------- */
+
+static void
+courier_free(struct ndd_courier *c)
+{
+	ndd_wakeup_fini(&c->wakeup);
+	if (c->epoll_fd >= 0)
+		close(c->epoll_fd);
+	free(c);
+}
 
 static void
 courier_drop(struct ndd_courier *c)
@@ -157,10 +223,7 @@ courier_drop(struct ndd_courier *c)
 
 	if (__atomic_sub_fetch(&c->holders, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	ndd_wakeup_fini(&c->wakeup);
-	if (c->epoll_fd >= 0)
-		close(c->epoll_fd);
-	free(c);
+	courier_free(c);
 	__atomic_sub_fetch(&all->running, 1, __ATOMIC_RELEASE);
 }
 
@@ -168,18 +231,13 @@ courier_drop(struct ndd_courier *c)
 static void *
 courier_main(void *arg)
 {
-	const struct timespec tired = {.tv_nsec = TIRED_NS};
 	struct ndd_courier *c = arg;
 	bool stop = false;
 
 	while (!stop) {
 		stop = __atomic_load_n(&c->stop, __ATOMIC_ACQUIRE);
 		files_serve(c);
-		errands_run(c);
-		if (!c->tired)
-			continue;
-		c->tired = false;
-		nanosleep(&tired, NULL);
+		errands_run(c, stop);
 	}
 	courier_drop(c);
 	return NULL;
@@ -206,23 +264,72 @@ thread_start(struct ndd_courier *c)
 	return errno == 0;
 }
 
-struct ndd_courier *
-ndd_courier_start(struct ndd_couriers *all)
+static struct ndd_courier *
+courier_new(struct ndd_couriers *all)
 {
-	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
 	struct ndd_courier *c = aligned_alloc(_Alignof(struct ndd_courier), sizeof(*c));
 
 	if (c == NULL)
 		return NULL;
-	*c = (struct ndd_courier){.all = all, .holders = 2};
+	*c = (struct ndd_courier){.all = all, .wakeup.fd = -1};
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	return c;
+}
+
+struct ndd_courier *
+ndd_courier_start(struct ndd_couriers *all)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
+	struct ndd_courier *c = courier_new(all);
+
+	if (c == NULL)
+		return NULL;
+	c->holders = 2;
 	__atomic_add_fetch(&all->running, 1, __ATOMIC_RELAXED);
-	if (ndd_wakeup_init(&c->wakeup) && c->epoll_fd >= 0 &&
+	if (c->epoll_fd >= 0 && ndd_wakeup_init(&c->wakeup) &&
 		epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, c->wakeup.fd, &ev) == 0 && thread_start(c))
 		return c;
 	c->holders = 1; /* there is no thread */
 	courier_drop(c);
 	return NULL;
+}
+
+struct ndd_courier *
+ndd_courier_start_local(struct ndd_couriers *all)
+{
+	struct ndd_courier *c = courier_new(all);
+
+	if (c == NULL || c->epoll_fd >= 0)
+		return c;
+	free(c);
+	return NULL;
+}
+
+struct ndd_courier *
+ndd_courier_local(const struct ndd_courier *c)
+{
+	return c->all->local;
+}
+
+int
+ndd_courier_fd(const struct ndd_courier *c)
+{
+	return c->epoll_fd;
+}
+
+void
+ndd_courier_serve(struct ndd_courier *c)
+{
+	struct epoll_event ev[READY_MAX];
+
+	files_ask(ev, epoll_wait(c->epoll_fd, ev, READY_MAX, 0));
+}
+
+void
+ndd_courier_free_local(struct ndd_courier *c)
+{
+	if (c != NULL)
+		courier_free(c);
 }
 
 void
@@ -233,20 +340,34 @@ ndd_courier_release(struct ndd_courier *c)
 	courier_drop(c);
 }
 
+static void
+errand_free(struct ndd_couriers *all, struct ndd_errand *e)
+{
+	void (*closed)(void *owner) = e->closed;
+	void *owner = e->owner;
+
+	all->ending--;
+	free(e);
+	if (closed != NULL)
+		closed(owner);
+}
+
 void
 ndd_couriers_collect(struct ndd_couriers *all)
 {
-	struct ndd_errand *e = stack_take(&all->done), *next;
+	struct ndd_stacked *first = ndd_stack_take(&all->told), *next;
 
-	for (; e != NULL; e = next) {
-		void (*closed)(void *owner) = e->closed;
-		void *owner = e->owner;
+	for (; first != NULL; first = next) {
+		struct ndd_errand *e =
+			(struct ndd_errand *)((char *)first - offsetof(struct ndd_errand, news));
+		uint32_t told;
 
-		next = e->next;
-		all->ending--;
-		free(e);
-		if (closed != NULL)
-			closed(owner);
+		next = first->next;
+		told = __atomic_exchange_n(&e->told, 0, __ATOMIC_ACQ_REL);
+		if (e->hear != NULL)
+			e->hear(e, told & ~DONE);
+		if (told & DONE)
+			errand_free(all, e);
 	}
 }
 

@@ -9,11 +9,11 @@
 #include "courier/courier.h"
 #include "lcore/wakeup.h"
 
-enum { OPEN = 2, FREE = 4 }; /* errands */
+enum { READY = 1, OPEN = 2, FREE = 4 }; /* errands */
 
 struct ndd_door {
 	struct ndd_errand errand; /* first */
-	int fd;
+	struct ndd_courier_file file;
 	uint32_t place;
 	struct ndd_knocks *knocks;
 };
@@ -40,14 +40,14 @@ door_run(struct ndd_errand *e, uint32_t asked)
 	struct ndd_door *d = (struct ndd_door *)e;
 
 	/* Without memory for it now there may be some later. */
-	if ((asked & OPEN) != 0 && (asked & FREE) == 0 && !ndd_courier_watch(e, d->fd, EPOLLIN))
+	if ((asked & OPEN) != 0 && (asked & FREE) == 0 && !ndd_courier_watch(&d->file, EPOLLIN))
 		ndd_errand_ask_later(e, OPEN);
-	if ((asked & NDD_ERRAND_READY) != 0)
+	if ((asked & READY) != 0)
 		door_knock(d);
 	if ((asked & FREE) == 0)
 		return;
-	ndd_courier_unwatch(e, d->fd);
-	close(d->fd);
+	ndd_courier_unwatch(&d->file);
+	close(d->file.fd);
 	ndd_errand_done(e);
 }
 
@@ -60,8 +60,9 @@ ndd_door_new(struct ndd_courier *c, struct ndd_knocks *knocks)
 
 	if (d == NULL)
 		return NULL;
-	d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (d->fd < 0) {
+	d->file = (struct ndd_courier_file){
+		.errand = &d->errand, .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), .bit = READY};
+	if (d->file.fd < 0) {
 		free(d);
 		return NULL;
 	}
@@ -75,7 +76,7 @@ ndd_door_new(struct ndd_courier *c, struct ndd_knocks *knocks)
 int
 ndd_door_fd(const struct ndd_door *d)
 {
-	return d->fd;
+	return d->file.fd;
 }
 
 void

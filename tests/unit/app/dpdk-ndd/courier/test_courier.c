@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LONG_NS UINT64_C(20000000000)
 
-enum { FIRST = 2, SECOND = 4, FREE = 8, LATER = 16 };
+enum { READY = 1, FIRST = 2, SECOND = 4, FREE = 8, LATER = 16 };
 
 struct thing {
 	struct ndd_errand errand; /* first */
 	uint32_t runs, saw, at;
-	int fd;
+	struct ndd_courier_file file;
 };
 
 static struct ndd_couriers all;
@@ -34,12 +35,12 @@ on_errand(struct ndd_errand *e, uint32_t asked)
 	t->at = order++;
 	if ((asked & LATER) != 0 && t->runs < 3)
 		ndd_errand_ask_later(e, LATER);
-	if ((asked & SECOND) != 0 && t->fd >= 0)
-		(void)ndd_courier_watch(e, t->fd, EPOLLIN);
+	if ((asked & SECOND) != 0 && t->file.fd >= 0)
+		(void)ndd_courier_watch(&t->file, EPOLLIN);
 	if ((asked & FREE) == 0)
 		return;
-	if (t->fd >= 0)
-		ndd_courier_unwatch(e, t->fd);
+	if (t->file.fd >= 0)
+		ndd_courier_unwatch(&t->file);
 	ndd_errand_done(e);
 }
 
@@ -56,7 +57,7 @@ thing_new(void)
 
 	cr_assert_not_null(t);
 	t->errand = (struct ndd_errand){.courier = courier, .run = on_errand};
-	t->fd = -1;
+	t->file = (struct ndd_courier_file){.errand = &t->errand, .fd = -1, .bit = READY};
 	return t;
 }
 
@@ -119,6 +120,144 @@ Test(courier, what_can_not_be_done_yet_is_tried_again)
 	free(t);
 }
 
+/* ---- news ----------------------------------------------------------------------------------- */
+
+static uint32_t heard, heard_bits;
+
+static void
+on_told(struct ndd_errand *e, uint32_t told)
+{
+	(void)e;
+	heard++;
+	heard_bits |= told;
+}
+
+static void
+tell_twice(struct ndd_errand *e, uint32_t asked)
+{
+	ndd_errand_tell(e, FIRST);
+	ndd_errand_tell(e, SECOND);
+	on_errand(e, asked);
+}
+
+Test(courier, what_it_tells_is_heard_once_when_the_control_thread_listens)
+{
+	struct thing *t = thing_new();
+
+	t->errand.run = tell_twice;
+	t->errand.hear = on_told;
+	cr_expect(ndd_couriers_are_quiet(&all));
+	for (uint32_t i = 1; i <= 2; i++) {
+		ndd_errand_ask(&t->errand, FIRST);
+		while (__atomic_load_n(&t->runs, __ATOMIC_ACQUIRE) < i)
+			usleep(100);
+		cr_expect(eq(u32, heard, i - 1));
+		cr_expect_not(ndd_couriers_are_quiet(&all));
+		ndd_couriers_collect(&all);
+		cr_expect(eq(u32, heard, i));
+		cr_expect(eq(u32, heard_bits, FIRST | SECOND));
+		cr_expect(ndd_couriers_are_quiet(&all));
+	}
+	end();
+	free(t);
+}
+
+/* ---- the control thread itself --------------------------------------------------------------- */
+
+Test(courier, the_local_one_does_it_in_the_call)
+{
+	struct thing *t = thing_new();
+
+	t->errand.courier = all.local = ndd_courier_start_local(&all);
+	cr_assert_not_null(all.local);
+	t->file.fd = eventfd(1, EFD_NONBLOCK);
+	ndd_errand_ask(&t->errand, SECOND);
+	cr_expect(eq(u32, t->runs, 1));
+	ndd_courier_serve(all.local);
+	cr_expect(eq(u32, t->runs, 2), "its file is ready");
+	cr_expect(eq(u32, t->saw, SECOND | READY));
+	ndd_courier_serve(all.local);
+	cr_expect(eq(u32, t->runs, 2), "and was so once");
+	ndd_courier_unwatch(&t->file);
+	end();
+	ndd_courier_free_local(all.local);
+	free(t);
+}
+
+/* ---- errands that take long ------------------------------------------------------------------ */
+
+static uint64_t
+time_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t burn_ns, burnt_at_ns, next_at_ns;
+
+static void
+burn(struct ndd_errand *e, uint32_t asked)
+{
+	const uint64_t until_ns = time_ns(CLOCK_THREAD_CPUTIME_ID) + burn_ns;
+
+	while ((asked & FIRST) != 0 && time_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
+		;
+	if ((asked & FIRST) != 0)
+		burnt_at_ns = time_ns(CLOCK_MONOTONIC);
+	else
+		next_at_ns = time_ns(CLOCK_MONOTONIC);
+	on_errand(e, asked);
+}
+
+static struct thing *
+burn_and_wait(uint64_t ns)
+{
+	struct thing *t = thing_new();
+
+	burn_ns = ns;
+	t->errand.run = burn;
+	ndd_errand_ask(&t->errand, FIRST);
+	while (__atomic_load_n(&t->runs, __ATOMIC_ACQUIRE) == 0)
+		usleep(100);
+	return t;
+}
+
+/* 10 ms, of which 4 may be owed: 6 ms are a hundredth of 0.6 s. */
+Test(courier, rests_behind_what_took_long)
+{
+	struct thing *t = burn_and_wait(10000000);
+
+	ndd_errand_ask(&t->errand, SECOND);
+	while (__atomic_load_n(&t->runs, __ATOMIC_ACQUIRE) == 1)
+		usleep(100);
+	cr_expect(ge(u64, next_at_ns - burnt_at_ns, 590000000));
+	end();
+	free(t);
+}
+
+/* It rests for 20 s: the machine would have to stand still for so long. */
+Test(courier, rests_but_for_last_errands)
+{
+	struct thing *t = burn_and_wait(204000000), *held = thing_new();
+	bool freed[2] = {false, false};
+
+	ndd_errand_ask(&t->errand, SECOND);
+	ndd_errand_ask(&held->errand, FIRST);
+	ndd_errand_ask_last(&thing_new()->errand, FREE, on_closed, &freed[0]);
+	while (!freed[0])
+		ndd_couriers_collect(&all);
+	usleep(1000); /* it sleeps, perhaps */
+	ndd_errand_ask_last(&held->errand, FREE, on_closed, &freed[1]);
+	while (!freed[1])
+		ndd_couriers_collect(&all);
+	cr_expect(eq(u32, __atomic_load_n(&t->runs, __ATOMIC_ACQUIRE), 1));
+	end(); /* does not wait for it, either */
+	cr_expect(eq(u32, t->runs, 2));
+	free(t);
+}
+
 /* ---- several threads ------------------------------------------------------------------------ */
 
 #define ASKS 20000u
@@ -172,10 +311,10 @@ Test(courier, a_file_that_is_ready_is_told_until_it_is_given_up)
 	struct thing *t = thing_new();
 	bool freed = false;
 
-	t->fd = eventfd(0, EFD_NONBLOCK);
+	t->file.fd = eventfd(0, EFD_NONBLOCK);
 	ndd_errand_ask(&t->errand, SECOND);
-	cr_assert_eq(eventfd_write(t->fd, 1), 0);
-	while ((saw(t) & NDD_ERRAND_READY) == 0)
+	cr_assert_eq(eventfd_write(t->file.fd, 1), 0);
+	while ((saw(t) & READY) == 0)
 		usleep(100);
 	ndd_errand_ask_last(&t->errand, FREE, on_closed, &freed);
 	end();
