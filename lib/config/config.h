@@ -113,7 +113,7 @@ struct config_principal {
 	uint32_t uid[CONFIG_IDS_MAX], uids, gid[CONFIG_IDS_MAX], gids; /* none: any */
 	bool allow;
 	bool each_user;	     /* each uid is a principal of its own */
-	bool direct_wakeups; /* lcores make them: it may take as much of their time as it likes */
+	bool direct_wakeups; /* no courier between: it takes of others' time what it likes */
 	uint32_t weight;
 	uint8_t address[CONFIG_ADDRESSES_MAX][16]; /* that it may use; none: all */
 	uint32_t addresses;

@@ -20,6 +20,7 @@
 #include "rigs/zeroed.h"
 #include "session/arrival.h"
 #include "session/closer.h"
+#include "session/incoming.h"
 #include "session/membership.h"
 #include "session/session.h"
 #include "session/worker.h"
@@ -98,7 +99,11 @@ ndd_rig_principals(struct ndd_rig *r)
 	char why[NDD_WHY_BYTES];
 
 	cr_assert(TAILQ_EMPTY(&r->d.accounts.principals));
+	for (uint32_t i = 0; i < r->cfg.principals; i++) /* no other thread has a part in it */
+		r->cfg.principal[i].direct_wakeups = true;
+	ndd_incoming_stop(&r->d);
 	cr_assert(ndd_accounts_init(&r->d.accounts, &r->cfg, NDD_RIG_DESCRIPTORS, why), "%s", why);
+	cr_assert(ndd_incoming_start(&r->d));
 	cr_assert(ndd_principals_join(&r->d));
 }
 
@@ -178,6 +183,7 @@ ndd_rig_receive(struct ndd_rig *r)
 
 		w->ready(&r->d, w, ev[i].events);
 	}
+	ndd_incoming_serve(&r->d);
 	ndd_listening_accept(&r->d);
 }
 

@@ -36,7 +36,7 @@ struct ndd_principal {
 	struct ndd_party *party[CONFIG_LCORES_MAX];			/* on each shard, or NULL */
 	uint32_t members[CONFIG_LCORES_MAX];				/* of these */
 	struct base_share share[CONFIG_LCORES_MAX][CONFIG_SHARE_COUNT]; /* by shard; others: [0] */
-	struct base_share strangers; /* descriptors: sockets of refused clients */
+	struct base_share strangers; /* descriptors: sockets of refused clients, its courier */
 };
 TAILQ_HEAD(ndd_principal_list, ndd_principal);
 
@@ -112,19 +112,19 @@ uint64_t ndd_account_most(const struct ndd_account *account, enum config_share w
 void ndd_account_refuse(struct ndd_account *account, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The courier of its principal, which is made for the first that asks; it takes descriptors. NULL:
- * account->why says why not. */
+/* The courier of its principal, which is made for the first that asks; it takes descriptors as a
+ * stranger's socket does. NULL: there are none, or no memory, or no thread. */
 struct ndd_courier *ndd_account_courier(struct ndd_account *account);
 /* No thread needs them any longer. False: some are held up, and go on. */
 bool ndd_accounts_end_couriers(struct ndd_accounts *a);
 
 /*
- * A descriptor for the socket of a client that is refused, and that can't be closed at once. The
+ * Descriptors for the socket of a client that is refused, and for the courier that closes it. The
  * share is a fair one, whatever limits the principal has: such a socket is there already, and what
  * has no place for it keeps others waiting.
  */
-bool ndd_account_take_stranger(struct ndd_account *account);
-void ndd_account_give_stranger(struct ndd_account *account);
+bool ndd_account_take_stranger(struct ndd_account *account, uint32_t files);
+void ndd_account_give_stranger(struct ndd_account *account, uint32_t files);
 
 /* May its clients connect at all? If not, account->why is set. */
 bool ndd_account_may_connect(struct ndd_account *account);

@@ -110,8 +110,7 @@ courier_end(struct ndd_accounts *a, struct ndd_principal *p)
 		return;
 	ndd_courier_release(p->courier);
 	p->courier = NULL;
-	base_share_give(&a->pool[0][CONFIG_SHARE_descriptors],
-		&p->share[0][CONFIG_SHARE_descriptors], NDD_COURIER_FILES);
+	base_share_give(&a->pool[0][CONFIG_SHARE_descriptors], &p->strangers, NDD_COURIER_FILES);
 }
 
 static void
@@ -192,14 +191,11 @@ ndd_account_courier(struct ndd_account *account)
 {
 	struct ndd_principal *p = account->principal;
 
-	if (p->courier != NULL ||
-		!ndd_account_take(account, CONFIG_SHARE_descriptors, NDD_COURIER_FILES))
+	if (p->courier != NULL || !ndd_account_take_stranger(account, NDD_COURIER_FILES))
 		return p->courier;
 	p->courier = ndd_courier_start(&account->all->couriers);
-	if (p->courier == NULL) {
-		ndd_account_give(account, CONFIG_SHARE_descriptors, NDD_COURIER_FILES);
-		ndd_account_refuse(account, "no thread for %s: %s", p->name, strerror(errno));
-	}
+	if (p->courier == NULL)
+		ndd_account_give_stranger(account, NDD_COURIER_FILES);
 	return p->courier;
 }
 

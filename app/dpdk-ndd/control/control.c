@@ -22,6 +22,7 @@
 #include "session/arrival.h"
 #include "session/closer.h"
 #include "session/end.h"
+#include "session/incoming.h"
 #include "session/send.h"
 #include "session/listening.h"
 #include "session/membership.h"
@@ -68,6 +69,7 @@ ndd_lists_init(struct ndd *d)
 	STAILQ_INIT(&d->arrivals);
 	TAILQ_INIT(&d->sessions);
 	TAILQ_INIT(&d->ended);
+	TAILQ_INIT(&d->calling);
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->waiting);
 	TAILQ_INIT(&d->leaving);
@@ -140,7 +142,7 @@ nothing_waits(const struct ndd *d)
 		if (!rte_ring_empty(h->event[i]) || !ndd_up_empty(&h->up[i]))
 			return false;
 	return STAILQ_EMPTY(&d->arrivals) && ndd_listening_is_quiet(d) &&
-	       ndd_workers_quiet(d->workers) && ndd_couriers_are_quiet(&d->accounts.couriers);
+	       ndd_workers_quiet(d->workers) && ndd_incoming_is_quiet(d);
 }
 
 static void
@@ -171,10 +173,10 @@ control_turn(struct ndd *d)
 	ndd_listening_admit(d);
 	ndd_arrivals_begin(d);
 	serve_files(d, ndd_now_ns());
+	ndd_incoming_serve(d);
 	now_ns = ndd_now_ns();
 	ndd_control_receive(d, now_ns);
 	ndd_workers_finish(d->workers);
-	ndd_couriers_collect(&d->accounts.couriers);
 	ndd_lost_memory(d);
 	ndd_links_check(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
@@ -226,8 +228,10 @@ accounts_start(struct ndd *d)
 		ndd_error("%s", why);
 		return false;
 	}
-	d->accounts.couriers.control = &d->wakeup;
-	return true;
+	if (ndd_incoming_start(d))
+		return true;
+	ndd_error("the control thread can't watch sockets: %s", strerror(errno));
+	return false;
 }
 
 bool
@@ -278,6 +282,7 @@ ndd_control_fini(struct ndd *d)
 	if (d->signal_watch.fd >= 0)
 		close(d->signal_watch.fd);
 	ndd_closer_stop(d->closer);
+	ndd_incoming_stop(d);
 	(void)ndd_workers_stop(d->workers);
 	ndd_wakeup_fini(&d->wakeup);
 	if (d->epoll_fd >= 0)

@@ -48,12 +48,13 @@ struct ndd {
 	size_t net_bytes, cm_bytes;
 	int epoll_fd;
 	struct ndd_wakeup wakeup; /* lcores wake the control thread by it */
-	struct ndd_watch wakeup_watch, signal_watch;
+	struct ndd_watch wakeup_watch, signal_watch, local_watch;
 	struct ndd_listening listening[NDD_LISTENING_MAX];
 	uint32_t listenings;
 	struct ndd_accounts accounts;
 	struct ndd_seat_list arrivals; /* session/arrival.h */
 	struct ndd_session_list sessions, ended;
+	struct ndd_session_list calling; /* session/incoming.h */
 	uint32_t session_count;
 	uint64_t delayed_until_ns;    /* the first time that a session waits for (session/rate.c) */
 	struct ndd_closer *closer;    /* of clients' sockets */

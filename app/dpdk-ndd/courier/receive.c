@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/receive.h"
+#include "courier/receive.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -7,9 +7,7 @@
 #include "control/daemon.h"
 #include "platform/clock.h"
 #include "platform/log.h"
-#include "session/closer.h"
 #include "session/end.h"
-#include "session/receive.h"
 #include "session/seat.h"
 #include "session/session.h"
 
@@ -30,27 +28,12 @@ credentials_read(const struct ndd *d, struct ndd_credentials *cred, int fd, cons
 	return ndd_credentials_of(cred, fd, label, rules_name_cgroups(d->cfg));
 }
 
-static bool
-stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *cred)
+static void
+client_refuse(struct ndd_seat *seat, pid_t pid, const struct ndd_refusal *why)
 {
-	struct ndd_seat *seat = ndd_seat_take_stranger(&d->accounts, cred);
-
-	if (seat == NULL)
-		return false;
-	seat->fd = fd;
-	ndd_closer_give(d->closer, seat);
-	return true;
-}
-
-/* Nothing is left of a client that is refused, unless it has sent files: however many try, they
- * take no room. */
-static bool
-client_refuse(
-	struct ndd *d, int fd, const struct ndd_credentials *cred, const struct ndd_refusal *why)
-{
-	ndd_tell_end(fd, why->status, why->why);
-	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", cred->pid, why->why);
-	return ndd_receive_close(fd) || stranger_put_away(d, fd, cred);
+	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", pid, why->why);
+	ndd_tell_end(seat->line, why->status, why->why);
+	ndd_seat_hang_up(seat);
 }
 
 bool
@@ -64,21 +47,20 @@ ndd_arrival_admit(struct ndd *d, int fd, const char *label)
 	if (credentials_read(d, &cred, fd, label))
 		seat = ndd_seat_take(&d->accounts, &cred, &why);
 	if (seat == NULL)
-		return client_refuse(d, fd, &cred, &why);
-	seat->fd = fd;
+		seat = ndd_seat_take_stranger(&d->accounts, &cred);
+	if (seat == NULL)
+		return false;
+	if (!ndd_seat_connect(seat, fd, d->closer)) {
+		ndd_seat_drop(seat);
+		return false;
+	}
 	seat->pid = cred.pid;
-	STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
+	if (seat->stranger)
+		client_refuse(seat, cred.pid, &why);
+	else
+		STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
 	(void)ndd_principal_charge(seat->account.principal, began_ns);
 	return true;
-}
-
-bool
-ndd_arrival_put_away(struct ndd *d, int fd, const char *label)
-{
-	struct ndd_credentials cred;
-
-	(void)credentials_read(d, &cred, fd, label);
-	return stranger_put_away(d, fd, &cred);
 }
 
 /* ---- sessions ------------------------------------------------------------------------------ */
@@ -99,7 +81,7 @@ arrival_begin(struct ndd *d, struct ndd_seat *seat)
 	const uint64_t began_ns = ndd_now_ns();
 
 	if (has_left(seat) || !ndd_session_begin(d, seat))
-		ndd_closer_close(d->closer, seat);
+		ndd_seat_hang_up(seat);
 	(void)ndd_principal_charge(p, began_ns);
 	ndd_principal_put(&d->accounts, p);
 }
@@ -127,7 +109,7 @@ ndd_arrivals_end(struct ndd *d)
 
 	while ((seat = STAILQ_FIRST(&d->arrivals)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->arrivals, next);
-		ndd_tell_end(seat->fd, NDSH_ERR_SESSION_ENDED, "the daemon is shutting down");
-		ndd_closer_close(d->closer, seat);
+		ndd_tell_end(seat->line, NDSH_ERR_SESSION_ENDED, "the daemon is shutting down");
+		ndd_seat_hang_up(seat);
 	}
 }

@@ -13,11 +13,9 @@
 struct ndd;
 
 /* A client has connected, by the socket with this label: it waits for its session, or is told why
- * it gets none. False: it is refused, but fd is still the caller's: files lie in it, so that
- * closing it may take long, and its principal has its share of such sockets. */
+ * it gets none. False: there is no room for it, and fd is still the caller's: its principal has its
+ * share of sockets that are being closed, or there is no memory or no thread. */
 bool ndd_arrival_admit(struct ndd *d, int fd, const char *label);
-/* Is there a place for it now? */
-bool ndd_arrival_put_away(struct ndd *d, int fd, const char *label);
 /* Make sessions of those that wait, as far as their principals' time goes. */
 void ndd_arrivals_begin(struct ndd *d);
 /* Refuse those that wait: the daemon ends. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "session/receive.h"
 #include "session/seat.h"
 
 struct ndd_closer {
@@ -99,15 +98,6 @@ ndd_closer_give(struct ndd_closer *c, struct ndd_seat *seat)
 	c->n++;
 	pthread_cond_signal(&c->given);
 	pthread_mutex_unlock(&c->lock);
-}
-
-void
-ndd_closer_close(struct ndd_closer *c, struct ndd_seat *seat)
-{
-	if (ndd_receive_close(seat->fd))
-		ndd_seat_drop(seat);
-	else
-		ndd_closer_give(c, seat);
 }
 
 struct ndd_seat *

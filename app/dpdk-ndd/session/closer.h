@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread that closes what may take long to close. Only what hostile clients left behind waits
- * behind other such things: all else is closed where it was used. */
+/* A thread that closes what may take long to close: sockets in which files lie. Only what hostile
+ * clients left behind waits behind other such things, and no courier does. */
 #ifndef NDD_CLOSER_H
 #define NDD_CLOSER_H
 
@@ -15,10 +15,7 @@ struct ndd_seat;
 struct ndd_closer *ndd_closer_start(void);
 /* What it has not closed by then is left to the end of the process. May be NULL. */
 void ndd_closer_stop(struct ndd_closer *c);
-/* Close the client's socket, seat->fd, here if that takes no time, and else by the thread. It has
- * the seat until then. */
-void ndd_closer_close(struct ndd_closer *c, struct ndd_seat *seat);
-/* The thread closes it when it has the time. */
+/* It closes the client's socket, seat->fd, when it has the time, and has the seat until then. */
 void ndd_closer_give(struct ndd_closer *c, struct ndd_seat *seat);
 /* A seat whose descriptor has been closed; NULL: none since the last call. */
 struct ndd_seat *ndd_closer_closed(struct ndd_closer *c);

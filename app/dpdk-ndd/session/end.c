@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/socket.h>
 
 #include "control/daemon.h"
+#include "courier/line.h"
 #include "platform/log.h"
 #include "session/end.h"
 #include "session/session.h"
@@ -20,12 +20,12 @@ ndd_session_find(struct ndd *d, uint64_t serial)
 }
 
 void
-ndd_tell_end(int fd, enum ndsh_status status, const char *why)
+ndd_tell_end(struct ndd_line *line, enum ndsh_status status, const char *why)
 {
 	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = status}};
 
 	(void)snprintf(m.reason, sizeof(m.reason), "%s", why);
-	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)ndd_line_send(line, &m, sizeof(m), -1);
 }
 
 void
@@ -48,5 +48,5 @@ ndd_session_end(struct ndd_session *s, const char *why, ...)
 	va_end(ap);
 	ndd_log_limited(s->daemon->stopping ? NDD_LOG_INFO : NDD_LOG_WARNING,
 		"session %lu of process %d ends: %s", s->serial, s->pid, reason);
-	ndd_tell_end(s->watch.fd, NDSH_ERR_SESSION_ENDED, reason);
+	ndd_tell_end(s->line, NDSH_ERR_SESSION_ENDED, reason);
 }

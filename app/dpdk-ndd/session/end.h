@@ -7,6 +7,7 @@
 #include "shm/ndsh_status.h"
 
 struct ndd;
+struct ndd_line;
 struct ndd_session;
 
 /* Mark the session as ended; the client gets the reason (NULL: it is gone already). Its objects
@@ -14,7 +15,7 @@ struct ndd_session;
 __attribute__((format(printf, 2, 3))) void ndd_session_end(
 	struct ndd_session *s, const char *why, ...);
 /* The last message to a client, whether it has a session or not: why nothing more comes. */
-void ndd_tell_end(int fd, enum ndsh_status status, const char *why);
+void ndd_tell_end(struct ndd_line *line, enum ndsh_status status, const char *why);
 /* The session that has this serial and has not ended, or NULL. */
 struct ndd_session *ndd_session_find(struct ndd *d, uint64_t serial);
 

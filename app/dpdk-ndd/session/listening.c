@@ -76,8 +76,8 @@ accepted_drop(struct ndd_listening *l, uint32_t n)
 	memmove(l->accepted, l->accepted + n, l->n * sizeof(l->accepted[0]));
 }
 
-/* The clients of one socket are in one queue: behind one that can't even be put away, all of them
- * wait. */
+/* The clients of one socket are in one queue: behind one for whose socket there is no room, all of
+ * them wait. */
 static void
 admit_some(struct ndd *d, struct ndd_listening *l)
 {
@@ -111,13 +111,9 @@ ndd_listening_is_quiet(const struct ndd *d)
 static bool
 listening_hears(struct ndd *d, struct ndd_listening *l)
 {
-	if (!l->stuck)
-		return true;
-	if (!ndd_arrival_put_away(d, l->accepted[0], l->label))
-		return false;
-	accepted_drop(l, 1);
-	l->stuck = false;
-	return true;
+	if (l->stuck)
+		admit_some(d, l);
+	return !l->stuck;
 }
 
 void

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one table of requests: from a datagram to its handler and back. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,6 +156,14 @@ refusal_send(struct ndd_session *s, const struct ndsh_msg_hdr *reply)
 	ndd_session_send(s, &m, sizeof(m), -1);
 }
 
+/* What is sent is closed. */
+static bool
+reply_copies(struct ndd_reply *r)
+{
+	r->fd = fcntl(r->keep_fd, F_DUPFD_CLOEXEC, 0);
+	return r->fd >= 0;
+}
+
 void
 ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
 {
@@ -178,7 +188,9 @@ ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
 		return;
 	if (r.h.status != NDSH_OK && s->account.why[0] != '\0')
 		refusal_send(s, &r.h);
-	ndd_session_send(s, &r, ndsh_msg_table[h->type].reply_bytes, r.fd >= 0 ? r.fd : r.keep_fd);
-	if (r.fd >= 0)
-		close(r.fd);
+	if (r.keep_fd >= 0 && !reply_copies(&r)) {
+		ndd_session_end(s, "no descriptor for a reply: %s", strerror(errno));
+		return;
+	}
+	ndd_session_send(s, &r, ndsh_msg_table[h->type].reply_bytes, r.fd);
 }

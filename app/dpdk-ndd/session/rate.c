@@ -3,7 +3,7 @@
 
 #include "control/daemon.h"
 #include "platform/clock.h"
-#include "session/send.h"
+#include "session/incoming.h"
 #include "session/session.h"
 
 /* All sessions of a principal wait for the same token. Not for each one, so that many sessions that
@@ -20,7 +20,6 @@ session_delay(struct ndd_session *s, uint64_t until_ns)
 	s->delayed_until_ns = until_ns;
 	if (until_ns < d->delayed_until_ns)
 		d->delayed_until_ns = until_ns;
-	ndd_session_watch(s);
 }
 
 bool
@@ -50,6 +49,6 @@ ndd_rate_go_on(struct ndd *d, uint64_t now_ns)
 		if (s->delayed_until_ns == 0 || s->delayed_until_ns > now_ns)
 			continue;
 		s->delayed_until_ns = 0;
-		ndd_session_watch(s);
+		ndd_session_heard(s);
 	}
 }

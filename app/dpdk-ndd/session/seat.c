@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILES_PER_SESSION 3u /* its socket, its process, its wake eventfd */
+#include "courier/line.h"
+#include "session/closer.h"
+
+#define FILES_PER_SESSION 4u /* its socket, its process, its wake eventfd, one on its way to it */
 
 static enum ndsh_status
 seat_pay(struct ndd_seat *seat)
@@ -15,7 +18,7 @@ seat_pay(struct ndd_seat *seat)
 
 	if (!seat->stranger && !ndd_account_may_connect(account))
 		return NDSH_ERR_ACCESS;
-	paid = seat->stranger ? ndd_account_take_stranger(account)
+	paid = seat->stranger ? ndd_account_take_stranger(account, 1)
 			      : ndd_account_take_with_files(
 					account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
 	return paid ? NDSH_OK : NDSH_ERR_NO_RESOURCES;
@@ -31,7 +34,7 @@ seat_new(struct ndd_accounts *a, const struct ndd_credentials *cred, bool strang
 	(void)snprintf(why->why, sizeof(why->why), "the daemon is out of memory");
 	if (seat == NULL)
 		return NULL;
-	*seat = (struct ndd_seat){.account.all = a, .holders = 1, .stranger = stranger};
+	*seat = (struct ndd_seat){.account.all = a, .fd = -1, .holders = 1, .stranger = stranger};
 	seat->account.principal = ndd_principal_get(a, cred);
 	if (seat->account.principal != NULL) {
 		why->status = seat_pay(seat);
@@ -58,6 +61,41 @@ ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *cre
 	return seat_new(a, cred, true, &why);
 }
 
+bool
+ndd_seat_connect(struct ndd_seat *seat, int fd, struct ndd_closer *closer)
+{
+	struct ndd_courier *courier = ndd_account_courier(&seat->account);
+
+	if (courier == NULL)
+		return false;
+	seat->line = ndd_line_new(courier, seat->account.principal->direct, fd);
+	if (seat->line == NULL)
+		return false;
+	seat->fd = fd;
+	seat->closer = closer;
+	return true;
+}
+
+static void
+on_line_closed(void *arg)
+{
+	struct ndd_seat *seat = arg;
+
+	if (seat->fd >= 0)
+		ndd_closer_give(seat->closer, seat);
+	else
+		ndd_seat_drop(seat);
+}
+
+void
+ndd_seat_hang_up(struct ndd_seat *seat)
+{
+	struct ndd_line *line = seat->line;
+
+	seat->line = NULL;
+	ndd_line_close(line, &seat->fd, on_line_closed, seat);
+}
+
 struct ndd_seat *
 ndd_seat_hold(struct ndd_seat *seat)
 {
@@ -71,7 +109,7 @@ ndd_seat_drop(struct ndd_seat *seat)
 	if (--seat->holders != 0)
 		return;
 	if (seat->stranger)
-		ndd_account_give_stranger(&seat->account);
+		ndd_account_give_stranger(&seat->account, 1);
 	else
 		ndd_account_give_with_files(
 			&seat->account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);

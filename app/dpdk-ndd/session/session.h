@@ -10,50 +10,39 @@
 #include <sys/types.h>
 
 #include "account/account.h"
-#include "control/watch.h"
 #include "hostnet/next_hop.h"
 #include "session/slots.h"
 #include "shm/ndsh_msg.h"
 
 struct config;
 struct ndd;
+struct ndd_line;
 struct ndd_mover;
 struct ndd_shard;
 struct ndd_seat;
 struct ndd_shard_session;
 struct ndd_worker;
 
-/* A message that the socket had no room for. */
-struct ndd_outgoing {
-	STAILQ_ENTRY(ndd_outgoing) next;
-	int fd; /* to pass, or -1 */
-	uint16_t bytes;
-	uint8_t msg[];
-};
-STAILQ_HEAD(ndd_outgoing_list, ndd_outgoing);
-
 struct ndd_session {
-	struct ndd_watch watch;	    /* the socket */
-	struct ndd_watch pid_watch; /* pidfd, or fd -1 */
 	struct ndd *daemon;
-	TAILQ_ENTRY(ndd_session) next;
+	TAILQ_ENTRY(ndd_session) next, calling;
+	struct ndd_line *line; /* the seat's */
 	uint64_t serial;
 	pid_t pid;
 	struct ndd_seat *seat;
 	struct ndd_account account; /* of its principal, which pays for all of this */
 	enum ndsh_session_state state;
 	bool ended, attached, admin_open;
-	bool joined;	   /* its principal's party on its shard */
-	bool no_flush;	   /* NDSH_OPEN_NO_FLUSH */
-	bool wants_events; /* NDSH_MSG_EVENTS */
-	uint16_t minor;	   /* of the client's ABI */
-	uint64_t since_ns; /* it is there */
-	struct ndd_outgoing_list outgoing;
-	uint32_t outgoing_count;
-	uint64_t outgoing_since_ns;
-	bool outgoing_untold;	   /* nothing tells when the first of them may be sent */
-	uint64_t delayed_until_ns; /* no request is taken before; 0: one may be (rate.h) */
-	uint32_t files_unread;	   /* that were sent, at most so many of which are in the socket */
+	bool joined;		   /* its principal's party on its shard */
+	bool no_flush;		   /* NDSH_OPEN_NO_FLUSH */
+	bool wants_events;	   /* NDSH_MSG_EVENTS */
+	uint16_t minor;		   /* of the client's ABI */
+	uint64_t since_ns;	   /* it is there */
+	bool calls;		   /* it is among the daemon's calling (incoming.h) */
+	uint64_t delayed_until_ns; /* no request is served before; 0: one may be (rate.h) */
+	bool full;		   /* a message waits for its client, which has taken none */
+	uint64_t full_since_ns;
+	uint32_t full_sent; /* as many had been sent by then */
 	/* since OPEN */
 	struct ndd_shard *shard;
 	struct ndd_shard_session *lcore; /* what the shard sees of the session */

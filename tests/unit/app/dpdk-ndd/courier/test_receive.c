@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "rigs/send_file.h"
-#include "session/receive.h"
+#include "courier/receive.h"
 
 #define ROOM 16u
 

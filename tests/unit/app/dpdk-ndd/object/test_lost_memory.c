@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "courier/line.h"
 #include "object/cq.h"
 #include "object/lost_memory.h"
 #include "object/segment.h"
@@ -27,6 +29,18 @@ struct client {
 	struct ndd_cq cq;
 	int fd;
 };
+
+/* What the client is told has a way. */
+static struct ndd_line *
+line_new(struct ndd_couriers *all)
+{
+	int end[2];
+
+	all->local = ndd_courier_start_local(all);
+	cr_assert_not_null(all->local);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, end), 0);
+	return ndd_line_new(all->local, true, end[0]);
+}
 
 /* The queue's entries begin on the third page of the segment. */
 static struct client *
@@ -49,7 +63,7 @@ client_new(void)
 	TAILQ_INIT(&c->d.sessions);
 	TAILQ_INIT(&c->d.ended);
 	c->session.daemon = &c->d;
-	c->session.watch.fd = -1;
+	c->session.line = line_new(&c->d.accounts.couriers);
 	TAILQ_INSERT_TAIL(&c->d.sessions, &c->session, next);
 	c->session.shard = &shard;
 	ndd_slots_init(&c->session.segments, 4, true);

@@ -165,6 +165,7 @@ Test(arrival, is_told_that_the_daemon_ends)
 	ndd_rig_turn(r);
 	ndd_listening_admit(&r->d);
 	ndd_arrivals_end(&r->d);
+	ndd_rig_turn(r);
 	cr_assert(eq(i64, ndd_rig_take(client, &m, NULL), sizeof(m.end)));
 	cr_expect(eq(i32, m.end.h.type, NDSH_EV_SESSION_END));
 	cr_expect(eq(i32, m.end.h.status, NDSH_ERR_SESSION_ENDED));

@@ -82,7 +82,7 @@ static void
 expect_served(struct ndd_rig *r)
 {
 	struct ndd_session *s;
-	int client = ndd_rig_open(r, &s), ours = s->watch.fd;
+	int client = ndd_rig_open(r, &s), ours = s->seat->fd;
 
 	close(client);
 	ndd_rig_turn(r);
@@ -189,7 +189,8 @@ Test(attached, counts_as_a_session_until_it_is_closed)
 
 /* ---- clients that are refused ---------------------------------------------------------------- */
 
-#define STRANGERS_MAX 112 /* of one principal alone: seven eighths of NDD_RIG_DESCRIPTORS */
+/* Of one principal alone: seven eighths of NDD_RIG_DESCRIPTORS, but for its courier's. */
+#define STRANGERS_MAX (112 - NDD_COURIER_FILES)
 
 /* Clients by the sockets "red" and "blue" are refused; others are not. */
 static struct ndd_rig *
@@ -254,12 +255,12 @@ Test(attached, to_connections_that_are_refused)
 	struct lingering l = refused_clients(r, "red", STRANGERS_MAX);
 
 	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX));
-	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, STRANGERS_MAX));
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 112));
 	expect_admitted(r, "");
 	refused_client(r, "blue", dup(STDERR_FILENO));
 	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX + 1));
 	all_are_closed(r, l);
-	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 5),
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 6),
 		"those of the session, and of its principal's courier");
 	ndd_closer_stop(r->d.closer);
 }
@@ -287,7 +288,7 @@ Test(attached, to_more_of_them_than_have_a_place)
 	cr_expect(eq(u32, red->n, 0));
 	wait_until_closed(r->d.closer);
 	ndd_rig_turn(r);
-	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 5),
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 6),
 		"those of the session, and of its principal's courier");
 	ndd_closer_stop(r->d.closer);
 }

@@ -2,6 +2,7 @@
 /* Messages to clients that do not read: queued up to a bound and for a time, then the end. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,10 +10,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "courier/line.h"
 #include "object/cq.h"
 #include "platform/clock.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/send_file.h"
+#include "session/incoming.h"
 #include "session/send.h"
 
 #define QUEUE_MAX  256u /* messages */
@@ -27,13 +30,19 @@ send_one(struct ndd_session *s, uint64_t n, int fd)
 	ndd_session_send(s, &m, sizeof(m), fd);
 }
 
+static uint32_t
+waiting(const struct ndd_session *s)
+{
+	return ndd_line_waiting(s->line);
+}
+
 /* Send until the socket is full, and the next message is queued. Returns how many were sent. */
 static uint64_t
 fill_socket(struct ndd_session *s)
 {
 	uint64_t n = 0;
 
-	while (s->outgoing_count == 0) {
+	while (waiting(s) == 0) {
 		send_one(s, ++n, -1);
 		cr_assert(lt(u64, n, 1000000));
 	}
@@ -60,7 +69,7 @@ Test(send, what_the_socket_does_not_take_comes_later_and_in_order)
 
 	for (unsigned i = 0; i < 100; i++)
 		send_one(s, ++sent, -1);
-	cr_expect(eq(u32, s->outgoing_count, 101));
+	cr_expect(eq(u32, waiting(s), 101));
 	for (n = 1; n <= sent; n++) {
 		uint64_t got = take_one(client);
 
@@ -72,7 +81,7 @@ Test(send, what_the_socket_does_not_take_comes_later_and_in_order)
 	}
 	ndd_rig_turn(r);
 	cr_expect(eq(u64, take_one(client), 0));
-	cr_expect(eq(u32, s->outgoing_count, 0));
+	cr_expect(eq(u32, waiting(s), 0));
 	cr_expect(not(s->ended));
 }
 
@@ -86,15 +95,15 @@ Test(send, nothing_overtakes_the_queue)
 
 	cr_assert(eq(u64, take_one(client), 1)); /* there is room in the socket now */
 	send_one(s, ++sent, -1);
-	cr_expect(eq(u32, s->outgoing_count, 2));
+	cr_expect(ge(u32, waiting(s), 1));
 	for (uint64_t n = 2; n < sent - 1; n++)
 		cr_assert(eq(u64, take_one(client), n));
-	ndd_session_flush(s);
+	ndd_rig_turn(r);
 	cr_expect(eq(u64, take_one(client), sent - 1));
 	cr_expect(eq(u64, take_one(client), sent));
 }
 
-Test(send, a_queued_descriptor_is_the_daemons_own_copy)
+Test(send, a_queued_descriptor_stays_open_until_it_is_sent)
 {
 	struct ndd_rig *r = ndd_rig_new();
 	struct ndd_session *s;
@@ -105,10 +114,11 @@ Test(send, a_queued_descriptor_is_the_daemons_own_copy)
 
 	cr_assert(eq(int, pipe(pipes), 0));
 	send_one(s, ++sent, pipes[0]);
-	close(pipes[0]);
 	for (uint64_t n = 1; n < sent - 1; n++)
 		cr_assert(eq(u64, take_one(client), n));
-	ndd_session_flush(s);
+	cr_expect(ge(int, fcntl(pipes[0], F_GETFD), 0));
+	ndd_rig_turn(r);
+	cr_expect(eq(int, fcntl(pipes[0], F_GETFD), -1), "the client has it alone");
 	cr_expect(eq(u64, take_one(client), sent - 1));
 	cr_assert_gt(ndd_rig_take(client, m, &got), 0);
 	cr_assert(ge(int, got, 0));
@@ -125,14 +135,14 @@ Test(send, the_queue_is_bounded)
 
 	(void)ndd_rig_open(r, &s);
 	sent = fill_socket(s);
-	while (s->outgoing_count < QUEUE_MAX && !s->ended)
+	while (waiting(s) < QUEUE_MAX && !s->ended)
 		send_one(s, ++sent, -1);
 	cr_assert(not(s->ended));
 	send_one(s, ++sent, -1);
 	cr_expect(s->ended);
-	cr_expect(eq(u32, s->outgoing_count, QUEUE_MAX));
+	cr_expect(eq(u32, waiting(s), QUEUE_MAX + 1), "the reason of its end");
 	send_one(s, ++sent, -1); /* is dropped */
-	cr_expect(eq(u32, s->outgoing_count, QUEUE_MAX));
+	cr_expect(eq(u32, waiting(s), QUEUE_MAX + 1));
 	ndd_session_reap(&r->d);
 	cr_expect(eq(u32, r->d.session_count, 0));
 }
@@ -153,7 +163,7 @@ Test(send, each_object_may_say_what_happens_to_it)
 	}
 	cr_assert(eq(u32, s->pds.used, 10));
 	sent = fill_socket(s);
-	while (s->outgoing_count < QUEUE_MAX + 10 * OBJECT_MAX && !s->ended)
+	while (waiting(s) < QUEUE_MAX + 10 * OBJECT_MAX && !s->ended)
 		send_one(s, ++sent, -1);
 	cr_assert(not(s->ended));
 	send_one(s, ++sent, -1);
@@ -164,15 +174,12 @@ Test(send, a_client_that_does_not_read_for_five_seconds_loses_its_session)
 {
 	struct ndd_rig *r = ndd_rig_new();
 	struct ndd_session *stalled, *idle;
-	uint64_t since;
+	const uint64_t since = ndd_now_ns();
 
 	(void)ndd_rig_open(r, &idle);
 	(void)ndd_rig_open(r, &stalled);
-	ndd_clock_mult =
-		1ull << 31; /* any rate; before, requests would use up their principal's time */
 	(void)fill_socket(stalled);
-	since = stalled->outgoing_since_ns;
-	cr_assert(ne(u64, since, 0));
+	ndd_session_check_stalled(&r->d, since);
 	ndd_session_check_stalled(&r->d, since + 5 * NDD_S);
 	cr_expect(not(stalled->ended));
 	ndd_session_check_stalled(&r->d, since + 5 * NDD_S + 1);
@@ -180,36 +187,50 @@ Test(send, a_client_that_does_not_read_for_five_seconds_loses_its_session)
 	cr_expect(not(idle->ended), "nothing waits for it");
 }
 
-/* A turn's time is older than what its own events have left to be sent. */
+/* It was idle before, for however long. */
 Test(send, a_message_that_waits_since_this_turn_has_not_waited)
 {
 	struct ndd_rig *r = ndd_rig_new();
 	struct ndd_session *s;
+	const uint64_t since = ndd_now_ns();
 
 	(void)ndd_rig_open(r, &s);
-	ndd_clock_mult = 1ull << 31;
+	ndd_session_check_stalled(&r->d, since);
 	(void)fill_socket(s);
-	ndd_session_check_stalled(&r->d, s->outgoing_since_ns - 1);
+	ndd_session_check_stalled(&r->d, since + 20 * NDD_S);
 	cr_expect(not(s->ended));
 }
 
-/* Five seconds without any progress: each message that it takes begins them anew. */
+static void
+take_until_more_is_sent(struct ndd_rig *r, struct ndd_session *s, int client)
+{
+	const uint32_t before = waiting(s);
+
+	while (waiting(s) == before) {
+		cr_assert(ne(u64, take_one(client), 0));
+		ndd_rig_turn(r);
+	}
+}
+
+/* Five seconds without any progress: what can be sent meanwhile begins them anew. */
 Test(send, a_slow_client_keeps_its_session)
 {
 	struct ndd_rig *r = ndd_rig_new();
 	struct ndd_session *s;
 	int client = ndd_rig_open(r, &s);
-	uint64_t sent = fill_socket(s);
+	uint64_t now = ndd_now_ns(), sent = fill_socket(s);
 
-	ndd_clock_mult = 1ull << 31;
-	send_one(s, ++sent, -1);
-	send_one(s, ++sent, -1);
-	s->outgoing_since_ns = 0; /* long ago */
-	for (uint64_t n = 1; s->outgoing_count > 1; n++) {
-		cr_assert(eq(u64, take_one(client), n));
-		ndd_session_flush(s);
-	}
-	cr_expect(ne(u64, s->outgoing_since_ns, 0));
+	while (waiting(s) < QUEUE_MAX) /* more than there is room for in the socket */
+		send_one(s, ++sent, -1);
+	ndd_session_check_stalled(&r->d, now);
+	take_until_more_is_sent(r, s, client);
+	cr_assert(ge(u32, waiting(s), 1));
+	ndd_session_check_stalled(&r->d, now + 6 * NDD_S);
+	cr_expect(not(s->ended));
+	ndd_session_check_stalled(&r->d, now + 11 * NDD_S);
+	cr_expect(not(s->ended));
+	ndd_session_check_stalled(&r->d, now + 11 * NDD_S + 1);
+	cr_expect(s->ended);
 }
 
 /* Its requests wait until it has read the replies to those before. */
@@ -227,7 +248,7 @@ Test(send, no_request_is_served_while_a_reply_waits)
 	while (take_one(client) != 0)
 		;
 	ndd_rig_turn(r);
-	cr_expect(eq(u32, s->outgoing_count, 0));
+	cr_expect(eq(u32, waiting(s), 0));
 	cr_expect(eq(u32, s->pds.used, 1));
 }
 
@@ -288,14 +309,14 @@ Test(send, a_client_that_does_not_read_has_few_descriptors_under_way)
 	for (unsigned i = 0; i < 40; i++)
 		ndd_rig_turn(r);
 	cr_assert(eq(u32, lazy.s->cqs.used, UNREAD_MAX + 1));
-	cr_assert(eq(u32, lazy.s->outgoing_count, 1));
+	cr_assert(eq(u32, waiting(lazy.s), 1));
 	cr_assert(ndd_rig_is_quiet(r));
 	for (unsigned turns = 0; turns < 100; turns++) {
 		taken += take_files(lazy.fd);
 		ndd_rig_turn(r);
 	}
 	cr_assert(eq(u32, taken, 40));
-	cr_assert(eq(u32, lazy.s->outgoing_count, 0));
+	cr_assert(eq(u32, waiting(lazy.s), 0));
 	cr_assert(not(lazy.s->ended));
 }
 
@@ -317,8 +338,8 @@ Test(send, descriptors_go_on_when_all_are_taken)
 	}
 	cr_assert(eq(u32, slow.s->cqs.used, UNREAD_MAX + 1));
 	cr_assert_gt(ndd_rig_take(slow.fd, m, NULL), 0);
-	ndd_rig_turn(r);
-	ndd_rig_turn(r);
+	for (unsigned i = 0; i < 8; i++)
+		ndd_rig_turn(r);
 	cr_assert(eq(u32, slow.s->cqs.used, 2 * UNREAD_MAX + 1));
 }
 
@@ -388,15 +409,15 @@ Test(send, a_descriptor_that_the_kernel_refused_is_sent_later)
 	ask_for_cq(&busy);
 	ndd_rig_turn(r);
 	ndd_rig_turn(r);
-	cr_assert(eq(u32, busy.s->outgoing_count, 1));
+	cr_assert(eq(u32, waiting(busy.s), 1));
 	cr_assert(ndd_rig_is_quiet(r));
-	ndd_session_check_stalled(&r->d, busy.s->outgoing_since_ns);
+	ndd_session_check_stalled(&r->d, ndd_now_ns());
 	cr_assert(eq(u32, take_files(busy.fd), 0));
 	close(others[1]);
 	close(others[0]);
-	ndd_session_check_stalled(&r->d, busy.s->outgoing_since_ns);
+	ndd_session_check_stalled(&r->d, ndd_now_ns());
 	cr_assert(eq(u32, take_files(busy.fd), 1));
-	cr_assert(eq(u32, busy.s->outgoing_count, 0));
+	cr_assert(eq(u32, waiting(busy.s), 0));
 }
 
 Test(send, a_closed_socket_ends_the_session)
@@ -406,6 +427,7 @@ Test(send, a_closed_socket_ends_the_session)
 
 	close(ndd_rig_open(r, &s));
 	send_one(s, 1, -1);
+	cr_expect(eq(u32, waiting(s), 0));
+	ndd_incoming_serve(&r->d);
 	cr_expect(s->ended);
-	cr_expect(eq(u32, s->outgoing_count, 0));
 }
