@@ -192,7 +192,7 @@ ndd_rig_is_quiet(const struct ndd_rig *r)
 {
 	struct epoll_event ev;
 
-	return epoll_wait(r->d.epoll_fd, &ev, 1, 0) == 0;
+	return ndd_incoming_is_quiet(&r->d) && epoll_wait(r->d.epoll_fd, &ev, 1, 0) == 0;
 }
 
 /* They are threads; what was asked of them counts as done at once. */

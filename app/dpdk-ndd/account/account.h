@@ -113,7 +113,7 @@ void ndd_account_refuse(struct ndd_account *account, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The courier of its principal, which is made for the first that asks; it takes descriptors as a
- * stranger's socket does. NULL: there are none, or no memory, or no thread. */
+ * stranger's socket does. NULL: errno: there are none, or no memory, or no thread. */
 struct ndd_courier *ndd_account_courier(struct ndd_account *account);
 /* No thread needs them any longer. False: some are held up, and go on. */
 bool ndd_accounts_end_couriers(struct ndd_accounts *a);

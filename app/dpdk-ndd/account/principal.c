@@ -191,8 +191,11 @@ ndd_account_courier(struct ndd_account *account)
 {
 	struct ndd_principal *p = account->principal;
 
-	if (p->courier != NULL || !ndd_account_take_stranger(account, NDD_COURIER_FILES))
+	if (p->courier != NULL)
 		return p->courier;
+	errno = EMFILE;
+	if (!ndd_account_take_stranger(account, NDD_COURIER_FILES))
+		return NULL;
 	p->courier = ndd_courier_start(&account->all->couriers);
 	if (p->courier == NULL)
 		ndd_account_give_stranger(account, NDD_COURIER_FILES);

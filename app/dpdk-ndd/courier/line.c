@@ -212,6 +212,7 @@ static void
 line_watch(struct ndd_line *l)
 {
 	l->watched = ndd_courier_watch(&l->socket, ALWAYS);
+	l->watched_for_room = false;
 	if (!l->watched)
 		line_tell_end(l, NO_MEMORY);
 	if (l->process.fd >= 0)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/arrival.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <string.h>
 
 #include "account/credentials.h"
 #include "control/daemon.h"
@@ -51,6 +53,8 @@ ndd_arrival_admit(struct ndd *d, int fd, const char *label)
 	if (seat == NULL)
 		return false;
 	if (!ndd_seat_connect(seat, fd, d->closer)) {
+		ndd_log_limited(NDD_LOG_WARNING, "process %d waits: no thread for %s: %s", cred.pid,
+			seat->account.principal->name, strerror(errno));
 		ndd_seat_drop(seat);
 		return false;
 	}

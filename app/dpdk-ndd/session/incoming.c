@@ -91,7 +91,8 @@ session_serve(struct ndd_session *s)
 	size_t bytes;
 	const void *request = ndd_line_request(s->line, &bytes);
 
-	if (request == NULL) {
+	/* What a dead process asked for before does not matter. */
+	if (request == NULL || ndd_line_end(s->line) == NDD_LINE_GONE) {
 		session_hang_up(s);
 		return true;
 	}

@@ -14,6 +14,7 @@
 #include "session/class.h"
 #include "session/end.h"
 #include "session/rate.h"
+#include "session/send.h"
 
 union message {
 	struct ndsh_msg_hdr h;
@@ -455,6 +456,24 @@ Test(principal, commands_come_at_a_rate)
 	ndd_rate_go_on(&r->d, UINT64_MAX - 1);
 	cr_expect(eq(u64, r->d.delayed_until_ns, UINT64_MAX), "nobody waits any more");
 	cr_expect(eq(u64, second->delayed_until_ns, 0));
+}
+
+/* ... and what waits does not keep a session whose client is gone. */
+Test(principal, a_session_that_waits_ends_with_its_client)
+{
+	static const struct config_principal rule;
+	struct ndd_rig *r = two_principals(&rule, &rule);
+	const struct ndsh_id_msg event = {.h.type = NDSH_EV_ASYNC};
+	struct ndd_session *s;
+	int client = open_by(r, "red", &s);
+
+	r->cfg.principal[0].commands = 2;
+	s->account.principal->commands.full_ns = ndd_now_ns() + 3600 * NDD_S;
+	expect_delayed(r, client, s);
+	close(client);
+	ndd_session_send(s, &event, sizeof(event), -1); /* finds nobody */
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, 0));
 }
 
 /* However much a session has, it ends in small steps, and others are served between them. */
