@@ -28,6 +28,8 @@ struct ndd_principal {
 	char name[CONFIG_LABEL_BYTES + 16];
 	uint32_t number; /* in the order in which they came */
 	uint32_t refs;
+	uint32_t leaving;	     /* seats of sessions that are gone, whose files are not */
+	uint32_t hopeful;	     /* clients that wait for one of these */
 	bool direct;		     /* lcores ring its clients' bells themselves */
 	struct ndd_courier *courier; /* since it was needed first, or NULL */
 	struct base_bucket commands;

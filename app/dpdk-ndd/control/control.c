@@ -67,6 +67,7 @@ void
 ndd_lists_init(struct ndd *d)
 {
 	STAILQ_INIT(&d->arrivals);
+	STAILQ_INIT(&d->hopeful);
 	TAILQ_INIT(&d->sessions);
 	TAILQ_INIT(&d->ended);
 	TAILQ_INIT(&d->calling);
@@ -141,7 +142,7 @@ nothing_waits(const struct ndd *d)
 	for (uint32_t i = 0; i < h->shards; i++)
 		if (!rte_ring_empty(h->event[i]) || !ndd_up_empty(&h->up[i]))
 			return false;
-	return STAILQ_EMPTY(&d->arrivals) && ndd_listening_is_quiet(d) &&
+	return ndd_arrivals_are_quiet(d) && ndd_listening_is_quiet(d) &&
 	       ndd_workers_quiet(d->workers) && ndd_incoming_is_quiet(d);
 }
 

@@ -52,7 +52,7 @@ struct ndd {
 	struct ndd_listening listening[NDD_LISTENING_MAX];
 	uint32_t listenings;
 	struct ndd_accounts accounts;
-	struct ndd_seat_list arrivals; /* session/arrival.h */
+	struct ndd_seat_list arrivals, hopeful; /* session/arrival.h */
 	struct ndd_session_list sessions, ended;
 	struct ndd_session_list calling; /* session/incoming.h */
 	uint32_t session_count;

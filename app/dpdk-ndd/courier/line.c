@@ -381,7 +381,7 @@ line_give_over(struct ndd_line *l)
 {
 	if (l->watched)
 		ndd_courier_unwatch(&l->socket);
-	if (l->watched && l->process.fd >= 0)
+	if (l->process.fd >= 0)
 		ndd_courier_unwatch(&l->process);
 	l->watched = false;
 	l->errand.courier = l->closing;

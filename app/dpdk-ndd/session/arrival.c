@@ -30,12 +30,41 @@ credentials_read(const struct ndd *d, struct ndd_credentials *cred, int fd, cons
 	return ndd_credentials_of(cred, fd, label, rules_name_cgroups(d->cfg));
 }
 
+#define HOPE_NS NDD_S
+
 static void
-client_refuse(struct ndd_seat *seat, pid_t pid, const struct ndd_refusal *why)
+client_refuse(struct ndd_seat *seat, const struct ndd_refusal *why)
 {
-	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", pid, why->why);
+	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", seat->pid, why->why);
 	ndd_tell_end(seat->line, why->status, why->why);
 	ndd_seat_hang_up(seat);
+}
+
+/* What a session of its principal has left is being closed, and that takes a moment: it may be a
+ * client that has closed one and opens the next. */
+static bool
+may_hope(struct ndd_seat *seat, const struct ndd_refusal *why, uint64_t now_ns)
+{
+	const struct ndd_principal *p = seat->account.principal;
+
+	seat->before = p->leaving;
+	return why->status == NDSH_ERR_NO_RESOURCES && p->hopeful < p->leaving &&
+	       ndd_elapsed_ns(now_ns, seat->since_ns) <= HOPE_NS;
+}
+
+static void
+hopeful_add(struct ndd_seat_list *list, struct ndd_seat *seat)
+{
+	seat->account.principal->hopeful++;
+	STAILQ_INSERT_TAIL(list, seat, next);
+}
+
+/* Nothing has changed for it. */
+static bool
+hopes(const struct ndd_seat *seat, uint64_t now_ns)
+{
+	return seat->before == seat->account.principal->leaving &&
+	       ndd_elapsed_ns(now_ns, seat->since_ns) <= HOPE_NS;
 }
 
 bool
@@ -59,10 +88,13 @@ ndd_arrival_admit(struct ndd *d, int fd, const char *label)
 		return false;
 	}
 	seat->pid = cred.pid;
-	if (seat->stranger)
-		client_refuse(seat, cred.pid, &why);
-	else
+	seat->since_ns = began_ns;
+	if (!seat->stranger)
 		STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
+	else if (may_hope(seat, &why, began_ns))
+		hopeful_add(&d->hopeful, seat);
+	else
+		client_refuse(seat, &why);
 	(void)ndd_principal_charge(seat->account.principal, began_ns);
 	return true;
 }
@@ -90,12 +122,47 @@ arrival_begin(struct ndd *d, struct ndd_seat *seat)
 	ndd_principal_put(&d->accounts, p);
 }
 
+bool
+ndd_arrivals_are_quiet(const struct ndd *d)
+{
+	const struct ndd_seat *seat;
+
+	STAILQ_FOREACH (seat, &d->hopeful, next)
+		if (seat->before != seat->account.principal->leaving)
+			return false;
+	return STAILQ_EMPTY(&d->arrivals);
+}
+
+static void
+hopeful_ask_again(struct ndd *d, uint64_t now_ns)
+{
+	struct ndd_seat_list waiting = STAILQ_HEAD_INITIALIZER(waiting);
+	struct ndd_refusal why;
+	struct ndd_seat *seat;
+
+	while ((seat = STAILQ_FIRST(&d->hopeful)) != NULL) {
+		STAILQ_REMOVE_HEAD(&d->hopeful, next);
+		seat->account.principal->hopeful--;
+		if (hopes(seat, now_ns))
+			hopeful_add(&waiting, seat);
+		else if (ndd_seat_take_again(seat, &why))
+			STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
+		else if (may_hope(seat, &why, now_ns))
+			hopeful_add(&waiting, seat);
+		else
+			client_refuse(seat, &why);
+	}
+	STAILQ_CONCAT(&d->hopeful, &waiting);
+}
+
 void
 ndd_arrivals_begin(struct ndd *d)
 {
 	struct ndd_seat_list waiting = STAILQ_HEAD_INITIALIZER(waiting);
 	struct ndd_seat *seat;
 
+	if (!STAILQ_EMPTY(&d->hopeful))
+		hopeful_ask_again(d, ndd_now_ns());
 	while ((seat = STAILQ_FIRST(&d->arrivals)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->arrivals, next);
 		if (ndd_principal_has_half(seat->account.principal))
@@ -111,6 +178,7 @@ ndd_arrivals_end(struct ndd *d)
 {
 	struct ndd_seat *seat;
 
+	STAILQ_CONCAT(&d->arrivals, &d->hopeful);
 	while ((seat = STAILQ_FIRST(&d->arrivals)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->arrivals, next);
 		ndd_tell_end(seat->line, NDSH_ERR_SESSION_ENDED, "the daemon is shutting down");

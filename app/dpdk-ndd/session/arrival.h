@@ -16,6 +16,8 @@ struct ndd;
  * it gets none. False: there is no room for it, and fd is still the caller's: its principal has its
  * share of sockets that are being closed, or there is no memory or no thread. */
 bool ndd_arrival_admit(struct ndd *d, int fd, const char *label);
+/* Has ndd_arrivals_begin() nothing to do, but for those that hope in vain for a second? */
+bool ndd_arrivals_are_quiet(const struct ndd *d);
 /* Make sessions of those that wait, as far as their principals' time goes. */
 void ndd_arrivals_begin(struct ndd *d);
 /* Refuse those that wait: the daemon ends. */

@@ -47,6 +47,31 @@ seat_new(struct ndd_accounts *a, const struct ndd_credentials *cred, bool strang
 	return NULL;
 }
 
+static void
+seat_give(struct ndd_seat *seat)
+{
+	if (seat->stranger)
+		ndd_account_give_stranger(&seat->account, 1);
+	else
+		ndd_account_give_with_files(
+			&seat->account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
+}
+
+bool
+ndd_seat_take_again(struct ndd_seat *seat, struct ndd_refusal *why)
+{
+	struct ndd_seat other = *seat;
+
+	other.stranger = false;
+	why->status = seat_pay(&other);
+	memcpy(why->why, other.account.why, sizeof(why->why));
+	if (why->status != NDSH_OK)
+		return false;
+	seat_give(seat);
+	seat->stranger = false;
+	return true;
+}
+
 struct ndd_seat *
 ndd_seat_take(struct ndd_accounts *a, const struct ndd_credentials *cred, struct ndd_refusal *why)
 {
@@ -93,6 +118,8 @@ ndd_seat_hang_up(struct ndd_seat *seat)
 	struct ndd_line *line = seat->line;
 
 	seat->line = NULL;
+	seat->leaves = !seat->stranger;
+	seat->account.principal->leaving += seat->leaves;
 	ndd_line_close(line, &seat->fd, on_line_closed, seat);
 }
 
@@ -108,11 +135,8 @@ ndd_seat_drop(struct ndd_seat *seat)
 {
 	if (--seat->holders != 0)
 		return;
-	if (seat->stranger)
-		ndd_account_give_stranger(&seat->account, 1);
-	else
-		ndd_account_give_with_files(
-			&seat->account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
+	seat_give(seat);
+	seat->account.principal->leaving -= seat->leaves;
 	ndd_principal_put(seat->account.all, seat->account.principal);
 	free(seat);
 }

@@ -26,7 +26,10 @@ struct ndd_seat {
 	struct ndd_closer *closer;
 	pid_t pid;
 	uint32_t holders;
-	bool stranger; /* of a client that was refused */
+	bool stranger;	   /* of a client that was refused, or hopes for a place */
+	bool leaves;	   /* its session is gone */
+	uint64_t since_ns; /* it is there */
+	uint32_t before;   /* so many of its principal's were leaving when it asked last */
 };
 STAILQ_HEAD(ndd_seat_list, ndd_seat);
 
@@ -41,6 +44,8 @@ struct ndd_seat *ndd_seat_take(
 /* A place for the socket of this client, which was refused. NULL: its principal has its share of
  * them. */
 struct ndd_seat *ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *cred);
+/* Of one that was refused, which has its client's socket: is there a place for it now? */
+bool ndd_seat_take_again(struct ndd_seat *seat, struct ndd_refusal *why);
 /* Its line gets the client's socket; what takes long to close is for the closer. False: there is no
  * thread for its principal, or no memory. */
 bool ndd_seat_connect(struct ndd_seat *seat, int fd, struct ndd_closer *closer);

@@ -153,6 +153,74 @@ Test(arrival, needs_more_than_half_of_a_turn)
 	cr_expect(lt(i64, red->credit_ns, NDD_TURN_NS / 2), "and it is charged for it");
 }
 
+/* All seats are taken, and one of them is a session's that is gone, while a file of its is not. */
+static struct ndd_seat *
+all_but_one_that_leaves(struct ndd_rig *r)
+{
+	struct ndd_session *s;
+	struct ndd_seat *seat;
+	int client;
+
+	for (unsigned i = 0; i < NDD_RIG_SESSIONS; i++)
+		client = ndd_rig_open(r, &s);
+	seat = ndd_seat_hold(s->seat);
+	close(client);
+	ndd_rig_turn(r);
+	cr_assert(eq(u32, r->d.session_count, NDD_RIG_SESSIONS - 1));
+	cr_assert(eq(u64, seats_taken(r), NDD_RIG_SESSIONS));
+	return seat;
+}
+
+/* Before, a client that closed its session and opened one at once was refused. */
+Test(arrival, gets_the_seat_of_a_session_that_is_gone_when_its_files_are)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_seat *seat = all_but_one_that_leaves(r);
+	uint8_t room[NDSH_MSG_BYTES];
+	int client = ndd_rig_dial(r), other;
+
+	for (unsigned i = 0; i < 3; i++)
+		ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, NDD_RIG_SESSIONS - 1));
+	cr_expect(eq(i64, ndd_rig_take(client, room, NULL), 0), "it is not told anything");
+	cr_expect(ndd_arrivals_are_quiet(&r->d), "and nobody is busy with it");
+	cr_expect(eq(u32, seat->account.principal->hopeful, 1));
+	other = ndd_rig_dial(r);
+	ndd_rig_turn(r);
+	ndd_rig_turn(r);
+	cr_expect(lt(i64, 0, ndd_rig_take(other, room, NULL)), "one seat is no hope for two");
+	ndd_seat_drop(seat);
+	cr_expect_not(ndd_arrivals_are_quiet(&r->d));
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, NDD_RIG_SESSIONS));
+	say_hello(client);
+	ndd_rig_turn(r);
+	cr_expect(lt(i64, 0, ndd_rig_take(client, room, NULL)));
+}
+
+Test(arrival, is_refused_when_that_takes_more_than_a_second)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_seat *seat = all_but_one_that_leaves(r);
+	int client = ndd_rig_dial(r);
+	union {
+		struct ndsh_ev_session_end end;
+		uint8_t room[NDSH_MSG_BYTES];
+	} m;
+
+	ndd_rig_turn(r);
+	ndd_rig_turn(r);
+	cr_assert(eq(i64, ndd_rig_take(client, &m, NULL), 0));
+	ndd_clock_mult = 1ull << 32; /* more time passes */
+	ndd_rig_turn(r);
+	cr_assert(eq(i64, ndd_rig_take(client, &m, NULL), sizeof(m.end)));
+	cr_expect(eq(i32, m.end.h.status, NDSH_ERR_NO_RESOURCES));
+	cr_expect(eq(int, strncmp(m.end.reason, "no sessions are left", 20), 0));
+	cr_expect(eq(i64, ndd_rig_take(client, &m, NULL), -1));
+	ndd_seat_drop(seat);
+	cr_expect(eq(u64, seats_taken(r), NDD_RIG_SESSIONS - 1));
+}
+
 Test(arrival, is_told_that_the_daemon_ends)
 {
 	struct ndd_rig *r = red_and_blue();
