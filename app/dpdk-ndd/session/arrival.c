@@ -13,6 +13,8 @@
 #include "session/seat.h"
 #include "session/session.h"
 
+#define HOPE_NS NDD_S
+
 /* ---- connecting ---------------------------------------------------------------------------- */
 
 static bool
@@ -29,8 +31,6 @@ credentials_read(const struct ndd *d, struct ndd_credentials *cred, int fd, cons
 {
 	return ndd_credentials_of(cred, fd, label, rules_name_cgroups(d->cfg));
 }
-
-#define HOPE_NS NDD_S
 
 static void
 client_refuse(struct ndd_seat *seat, const struct ndd_refusal *why)
@@ -61,7 +61,7 @@ hopeful_add(struct ndd_seat_list *list, struct ndd_seat *seat)
 
 /* Nothing has changed for it. */
 static bool
-hopes(const struct ndd_seat *seat, uint64_t now_ns)
+still_hopes(const struct ndd_seat *seat, uint64_t now_ns)
 {
 	return seat->before == seat->account.principal->leaving &&
 	       ndd_elapsed_ns(now_ns, seat->since_ns) <= HOPE_NS;
@@ -143,7 +143,7 @@ hopeful_ask_again(struct ndd *d, uint64_t now_ns)
 	while ((seat = STAILQ_FIRST(&d->hopeful)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->hopeful, next);
 		seat->account.principal->hopeful--;
-		if (hopes(seat, now_ns))
+		if (still_hopes(seat, now_ns))
 			hopeful_add(&waiting, seat);
 		else if (ndd_seat_take_again(seat, &why))
 			STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
