@@ -23,8 +23,8 @@ enum ndd_received {
 /* The next message of sock, of at most room bytes. Does not block. */
 enum ndd_received ndd_receive(int sock, void *buf, size_t room, size_t *bytes);
 
-/* Close a client's socket, in which nothing more arrives from now on. False: it holds files, and is
- * for the closer. */
+/* Close a client's socket, in which nothing more arrives from now on. False: it holds files, or so
+ * many messages that it is not known, and is for the closer. */
 bool ndd_receive_close(int sock);
 
 #endif

@@ -84,6 +84,30 @@ Test(receive, what_the_client_said_before_it_went)
 	cr_expect(eq(int, receive(&e), NDD_RECEIVED_END));
 }
 
+/* An empty message looks like the end. */
+Test(receive, an_empty_message_is_not_the_end)
+{
+	struct ends e = ends_new();
+	int pipes[2];
+
+	cr_assert_eq(pipe(pipes), 0);
+	cr_assert_eq(send(e.client, "", 0, 0), 0);
+	say(&e, "file", pipes[1]);
+	expect_message(&e, "");
+	cr_expect(eq(int, receive(&e), NDD_RECEIVED_FILES));
+	cr_expect_not(ndd_receive_close(e.ours), "it is the closer's");
+}
+
+/* Each that is taken costs as much as the client likes. */
+Test(receive, a_socket_that_is_full_is_not_emptied)
+{
+	struct ends e = ends_new();
+
+	for (int i = 0; i < 100; i++)
+		say(&e, "unread", -1);
+	cr_expect_not(ndd_receive_close(e.ours));
+}
+
 /* The file stays open in it, and whatever is behind it stays out of reach. */
 Test(receive, one_that_brings_files_is_never_taken)
 {
