@@ -22,6 +22,7 @@ struct ndd_courier {
 	struct ndd_couriers *all;
 	int epoll_fd;
 	struct ndd_rest rest;
+	bool later;		  /* the thread's: something is asked for again */
 	struct ndd_stacked *held; /* errands that wait until it has rested */
 	struct ndd_wakeup wakeup;
 	struct ndd_stacked *given; /* errands */
@@ -60,8 +61,14 @@ ndd_errand_ask_last(struct ndd_errand *e, uint32_t bits, void (*closed)(void *ow
 void
 ndd_errand_ask_later(struct ndd_errand *e, uint32_t bits)
 {
-	ndd_rest_for(&e->courier->rest, LATER_NS);
+	e->courier->later = true;
 	ndd_errand_ask(e, bits);
+}
+
+bool
+ndd_errand_takes_long(const struct ndd_errand *e)
+{
+	return e->courier != e->courier->all->local && ndd_rest_is_due(&e->courier->rest);
 }
 
 void
@@ -99,6 +106,18 @@ errand_run(struct ndd_courier *c, struct ndd_stacked *given)
 	ndd_rest_end_errand(&c->rest);
 }
 
+/* While it rests. False: that was all. */
+static bool
+errand_tell_gone(struct ndd_stacked *given)
+{
+	struct ndd_errand *e = (struct ndd_errand *)given;
+	const uint32_t asked = __atomic_fetch_and(&e->asked, ~NDD_ERRAND_GONE, __ATOMIC_ACQ_REL);
+
+	if ((asked & NDD_ERRAND_GONE) != 0)
+		e->run(e, NDD_ERRAND_GONE);
+	return asked != NDD_ERRAND_GONE;
+}
+
 /* A file's end does not wait: what is not closed takes up the place of another one. */
 static struct ndd_stacked **
 errands_run_some(struct ndd_courier *c, struct ndd_stacked *e, bool stop, struct ndd_stacked **held)
@@ -111,6 +130,8 @@ errands_run_some(struct ndd_courier *c, struct ndd_stacked *e, bool stop, struct
 			errand_run(c, e);
 			continue;
 		}
+		if (!errand_tell_gone(e))
+			continue;
 		e->next = NULL;
 		*held = e;
 		held = &e->next;
@@ -130,6 +151,9 @@ errands_run(struct ndd_courier *c, bool stop)
 	ndd_rest_begin_errand(&c->rest);
 	end = errands_run_some(c, held, stop, end);
 	(void)errands_run_some(c, given, stop, end);
+	if (c->later)
+		ndd_rest_for(&c->rest, LATER_NS);
+	c->later = false;
 }
 
 /* ---- files --------------------------------------------------------------------------------- */
@@ -160,14 +184,18 @@ ndd_courier_unwatch(const struct ndd_courier_file *f)
 	(void)epoll_ctl(f->errand->courier->epoll_fd, EPOLL_CTL_DEL, f->fd, NULL);
 }
 
+/* What a client said before it went is heard, unless that takes a while. */
 static void
-files_ask(const struct epoll_event *ev, int n)
+files_ask(struct ndd_courier *c, const struct epoll_event *ev, int n)
 {
+	const bool rests = ndd_rest_left_ns(&c->rest) != 0;
+
 	for (int i = 0; i < n; i++) {
 		struct ndd_courier_file *f = ev[i].data.ptr;
+		const bool gone = rests && (ev[i].events & EPOLLHUP) != 0;
 
 		if (f != NULL)
-			ndd_errand_ask(f->errand, f->bit);
+			ndd_errand_ask(f->errand, f->bit | (gone ? NDD_ERRAND_GONE : 0));
 	}
 }
 
@@ -202,7 +230,7 @@ files_serve(struct ndd_courier *c)
 	ndd_wakeup_before_sleep(&c->wakeup);
 	n = epoll_wait(c->epoll_fd, ev, READY_MAX, sleep_ms(c));
 	ndd_wakeup_after_sleep(&c->wakeup);
-	files_ask(ev, n);
+	files_ask(c, ev, n);
 }
 
 /* ---- the thread ---------------------------------------------------------------------------- */
@@ -322,7 +350,7 @@ ndd_courier_serve(struct ndd_courier *c)
 {
 	struct epoll_event ev[READY_MAX];
 
-	files_ask(ev, epoll_wait(c->epoll_fd, ev, READY_MAX, 0));
+	files_ask(c, ev, epoll_wait(c->epoll_fd, ev, READY_MAX, 0));
 }
 
 void

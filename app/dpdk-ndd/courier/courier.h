@@ -69,6 +69,9 @@ struct ndd_errand {
 /* By any thread, for as long as no errand that ends the thing was asked for: the courier runs it
  * soon, once for all bits that were asked for before. */
 void ndd_errand_ask(struct ndd_errand *e, uint32_t bits);
+#define NDD_ERRAND_GONE (1u << 30) /* the client is: does not wait until the courier has rested */
+/* By the courier, in an errand: has it taken long, so that the rest of it should be asked again? */
+bool ndd_errand_takes_long(const struct ndd_errand *e);
 /* By the courier, in an errand: hear() gets these bits soon, once for all that were told before. */
 void ndd_errand_tell(struct ndd_errand *e, uint32_t bits);
 /* By the control thread: the thing's last errand. Its file is closed, then it is freed, then

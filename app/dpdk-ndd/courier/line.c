@@ -15,8 +15,8 @@
 #include "courier/receive.h"
 #include "shm/ndsh_msg.h"
 
-enum { SOCKET = 1, PROCESS = 2, OPEN = 4, SEND = 8, NEXT = 16, FREE = 32 }; /* asked */
-enum { REQUEST = 1, GONE = 2, TOO_LONG = 4, FILES = 8, NO_MEMORY = 16 };    /* told */
+enum { SOCKET = 1, OPEN = 4, SEND = 8, NEXT = 16, FREE = 32 };		 /* asked */
+enum { REQUEST = 1, GONE = 2, TOO_LONG = 4, FILES = 8, NO_MEMORY = 16 }; /* told */
 
 struct outgoing {
 	struct ndd_stacked given; /* first */
@@ -46,6 +46,7 @@ struct ndd_line {
 	bool watched, watched_for_room;
 	bool deaf; /* receives no more */
 	bool mute; /* sends no more */
+	bool ends; /* this is its last errand */
 	bool has_request;
 	size_t bytes;
 	_Alignas(8) uint8_t request[NDSH_MSG_BYTES];
@@ -81,13 +82,14 @@ message_send(int sock, const struct outgoing *o)
 	return sendmsg(sock, &mh, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* The socket tells when the last message is taken, but not how many are. */
+/* The socket tells when the last message is taken, but not how many are. It tells that there is
+ * room while a message that goes still counts for one byte. */
 static bool
 may_pass_file(struct ndd_line *l)
 {
 	int unread;
 
-	if (l->files_unread > 0 && ioctl(l->socket.fd, SIOCOUTQ, &unread) == 0 && unread == 0)
+	if (l->files_unread > 0 && ioctl(l->socket.fd, SIOCOUTQ, &unread) == 0 && unread <= 1)
 		l->files_unread = 0;
 	return l->files_unread < NDD_LINE_FILES_UNREAD;
 }
@@ -158,6 +160,17 @@ line_break(struct ndd_line *l)
 	l->mute = true;
 }
 
+/* Each message goes through all that wait for it. */
+static bool
+line_is_tired(struct ndd_line *l)
+{
+	if (l->mute || STAILQ_EMPTY(&l->outgoing) || !ndd_errand_takes_long(&l->errand))
+		return false;
+	if (!l->ends)
+		ndd_errand_ask(&l->errand, SEND);
+	return true;
+}
+
 static void
 line_flush(struct ndd_line *l)
 {
@@ -173,6 +186,8 @@ line_flush(struct ndd_line *l)
 		if (outcome == NOT_AT_ALL)
 			line_break(l);
 		outgoing_drop_first(l);
+		if (line_is_tired(l))
+			break;
 	}
 	__atomic_store_n(&l->full, !STAILQ_EMPTY(&l->outgoing), __ATOMIC_RELAXED);
 }
@@ -250,14 +265,17 @@ line_run(struct ndd_errand *e, uint32_t asked)
 {
 	struct ndd_line *l = (struct ndd_line *)e;
 
+	if ((asked & NDD_ERRAND_GONE) != 0)
+		line_tell_end(l, GONE);
+	if (asked == NDD_ERRAND_GONE)
+		return;
 	if ((asked & OPEN) != 0)
 		line_watch(l);
-	if ((asked & PROCESS) != 0)
-		line_tell_end(l, GONE);
 	if ((asked & NEXT) != 0)
 		l->has_request = false;
+	l->ends = (asked & FREE) != 0;
 	line_flush(l);
-	if ((asked & FREE) != 0) {
+	if (l->ends) {
 		line_hang_up(l);
 		return;
 	}
@@ -287,7 +305,8 @@ ndd_line_new(struct ndd_courier *c, bool local, int fd)
 	l->errand = (struct ndd_errand){
 		.courier = local ? ndd_courier_local(c) : c, .run = line_run, .hear = line_hear};
 	l->socket = (struct ndd_courier_file){.errand = &l->errand, .fd = fd, .bit = SOCKET};
-	l->process = (struct ndd_courier_file){.errand = &l->errand, .fd = -1, .bit = PROCESS};
+	l->process =
+		(struct ndd_courier_file){.errand = &l->errand, .fd = -1, .bit = NDD_ERRAND_GONE};
 	l->closing = c;
 	STAILQ_INIT(&l->outgoing);
 	return l;

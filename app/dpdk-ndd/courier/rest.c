@@ -8,6 +8,7 @@
 #define LONG_ERRAND_NS (200 * NDD_US)
 #define OWED_MOST_NS   (4 * NDD_MS) /* a machine may take the CPU away for a while */
 #define SHARE_OF_TIME  100
+#define REST_MOST_NS   (2 * NDD_S) /* whatever it owes then is forgotten */
 
 /* As epoll_wait(), which waits for it. */
 static uint64_t
@@ -26,6 +27,8 @@ time_owed(struct ndd_rest *r, uint64_t now_ns, uint64_t spent_ns)
 	const uint64_t earned_ns = ndd_elapsed_ns(now_ns, r->owed_at_ns) / SHARE_OF_TIME;
 
 	r->owed_ns = spent_ns + (r->owed_ns > earned_ns ? r->owed_ns - earned_ns : 0);
+	if (r->owed_ns > OWED_MOST_NS + REST_MOST_NS / SHARE_OF_TIME)
+		r->owed_ns = OWED_MOST_NS + REST_MOST_NS / SHARE_OF_TIME;
 	r->owed_at_ns = now_ns;
 }
 
@@ -33,6 +36,12 @@ void
 ndd_rest_begin_errand(struct ndd_rest *r)
 {
 	r->cpu_ns = ndd_thread_used_ns();
+}
+
+bool
+ndd_rest_is_due(const struct ndd_rest *r)
+{
+	return ndd_thread_used_ns() - r->cpu_ns >= LONG_ERRAND_NS;
 }
 
 void

@@ -2,11 +2,12 @@
 /*
  * An errand that takes long is one of a file that a crowd waits for. Nothing else runs on its CPU
  * meanwhile, be it an lcore or another principal's courier, and interrupts wait. So a courier rests
- * behind such errands: it spends a hundredth of the time on them.
+ * behind such errands, for 2 s at most: it spends a hundredth of the time on those of up to 24 ms.
  */
 #ifndef NDD_REST_H
 #define NDD_REST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ndd_rest {
@@ -17,6 +18,8 @@ struct ndd_rest {
 
 /* By the courier: what follows is an errand. */
 void ndd_rest_begin_errand(struct ndd_rest *r);
+/* Has it taken long already? */
+bool ndd_rest_is_due(const struct ndd_rest *r);
 /* It is done, and what follows may be another one. */
 void ndd_rest_end_errand(struct ndd_rest *r);
 /* Rest so long at least. */
