@@ -44,7 +44,7 @@ prepare_process(void)
 		ndd_error("signals: %s", strerror(errno));
 		return false;
 	}
-	/* A session costs three descriptors, a completion queue and a segment one each. */
+	/* A session costs four descriptors, a completion queue and a segment one each. */
 	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
 		lim.rlim_cur = lim.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &lim);

@@ -93,10 +93,10 @@ ndd_account_give_with_files(
 }
 
 bool
-ndd_account_take_stranger(struct ndd_account *account, uint32_t files)
+ndd_account_take_stranger(struct ndd_account *account)
 {
 	return base_share_take(&account->all->pool[0][CONFIG_SHARE_descriptors],
-		       &account->principal->strangers, files) == BASE_GRANTED;
+		       &account->principal->strangers, 1) == BASE_GRANTED;
 }
 
 /* base_share_take() would give a single holder that much. */
@@ -119,10 +119,10 @@ ndd_account_most(const struct ndd_account *account, enum config_share what)
 }
 
 void
-ndd_account_give_stranger(struct ndd_account *account, uint32_t files)
+ndd_account_give_stranger(struct ndd_account *account)
 {
 	base_share_give(&account->all->pool[0][CONFIG_SHARE_descriptors],
-		&account->principal->strangers, files);
+		&account->principal->strangers, 1);
 }
 
 bool

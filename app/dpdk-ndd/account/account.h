@@ -28,10 +28,11 @@ struct ndd_principal {
 	char name[CONFIG_LABEL_BYTES + 16];
 	uint32_t number; /* in the order in which they came */
 	uint32_t refs;
-	uint32_t leaving;	     /* seats of sessions that are gone, whose files are not */
-	uint32_t hopeful;	     /* clients that wait for one of these */
-	bool direct;		     /* lcores ring its clients' bells themselves */
-	struct ndd_courier *courier; /* since it was needed first, or NULL */
+	uint32_t leaving;		  /* seats of sessions that are gone, whose files are not */
+	uint32_t hopeful;		  /* clients that wait for one of these */
+	bool direct;			  /* lcores ring its clients' bells themselves */
+	struct ndd_courier *courier;	  /* since it was needed first, or NULL */
+	struct base_share *courier_share; /* that pays for it */
 	struct base_bucket commands;
 	uint64_t commands_delayed; /* how often a session had to wait for its next one */
 	int64_t credit_ns; /* time of the control thread that is left to it; below 0: owed */
@@ -114,19 +115,19 @@ uint64_t ndd_account_most(const struct ndd_account *account, enum config_share w
 void ndd_account_refuse(struct ndd_account *account, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The courier of its principal, which is made for the first that asks; it takes descriptors as a
- * stranger's socket does. NULL: errno: there are none, or no memory, or no thread. */
+/* The courier of its principal, which is made for the first that asks. Its descriptors are in the
+ * principal's share, or else where those of refused clients are. NULL, errno: there are none, or no
+ * memory, or no thread. */
 struct ndd_courier *ndd_account_courier(struct ndd_account *account);
 /* No thread needs them any longer. False: some are held up, and go on. */
 bool ndd_accounts_end_couriers(struct ndd_accounts *a);
 
 /*
- * Descriptors for the socket of a client that is refused, and for the courier that closes it. The
- * share is a fair one, whatever limits the principal has: such a socket is there already, and what
- * has no place for it keeps others waiting.
+ * A descriptor for the socket of a client that is refused. The share is a fair one, whatever limits
+ * the principal has: such a socket is there already.
  */
-bool ndd_account_take_stranger(struct ndd_account *account, uint32_t files);
-void ndd_account_give_stranger(struct ndd_account *account, uint32_t files);
+bool ndd_account_take_stranger(struct ndd_account *account);
+void ndd_account_give_stranger(struct ndd_account *account);
 
 /* May its clients connect at all? If not, account->why is set. */
 bool ndd_account_may_connect(struct ndd_account *account);

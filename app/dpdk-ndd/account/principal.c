@@ -110,7 +110,7 @@ courier_end(struct ndd_accounts *a, struct ndd_principal *p)
 		return;
 	ndd_courier_release(p->courier);
 	p->courier = NULL;
-	base_share_give(&a->pool[0][CONFIG_SHARE_descriptors], &p->strangers, NDD_COURIER_FILES);
+	base_share_give(&a->pool[0][CONFIG_SHARE_descriptors], p->courier_share, NDD_COURIER_FILES);
 }
 
 static void
@@ -186,6 +186,21 @@ ndd_principal_put(struct ndd_accounts *a, struct ndd_principal *p)
 
 /* ---- couriers ------------------------------------------------------------------------------ */
 
+/* A reserve is for it, too; limits are not. */
+static struct base_share *
+courier_share(struct ndd_account *account)
+{
+	struct base_pool *pool = &account->all->pool[0][CONFIG_SHARE_descriptors];
+	struct ndd_principal *p = account->principal;
+	struct base_share *own = &p->share[0][CONFIG_SHARE_descriptors];
+
+	if (base_share_take(pool, own, NDD_COURIER_FILES) == BASE_GRANTED)
+		return own;
+	if (base_share_take(pool, &p->strangers, NDD_COURIER_FILES) == BASE_GRANTED)
+		return &p->strangers;
+	return NULL;
+}
+
 struct ndd_courier *
 ndd_account_courier(struct ndd_account *account)
 {
@@ -194,11 +209,13 @@ ndd_account_courier(struct ndd_account *account)
 	if (p->courier != NULL)
 		return p->courier;
 	errno = EMFILE;
-	if (!ndd_account_take_stranger(account, NDD_COURIER_FILES))
+	p->courier_share = courier_share(account);
+	if (p->courier_share == NULL)
 		return NULL;
 	p->courier = ndd_courier_start(&account->all->couriers);
 	if (p->courier == NULL)
-		ndd_account_give_stranger(account, NDD_COURIER_FILES);
+		base_share_give(&account->all->pool[0][CONFIG_SHARE_descriptors], p->courier_share,
+			NDD_COURIER_FILES);
 	return p->courier;
 }
 

@@ -3,17 +3,30 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "account/credentials.h"
 #include "control/daemon.h"
+#include "courier/receive.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/end.h"
 #include "session/seat.h"
 #include "session/session.h"
 
-#define HOPE_NS NDD_S
+#define HOPE_NS	       NDD_S
+#define HOPEFUL_BUDGET 32u /* in a turn */
+
+/* It has closed its socket: whatever it said before, it needs no session. */
+static bool
+has_left(int fd)
+{
+	struct pollfd p = {.fd = fd};
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP) != 0;
+}
 
 /* ---- connecting ---------------------------------------------------------------------------- */
 
@@ -67,6 +80,43 @@ still_hopes(const struct ndd_seat *seat, uint64_t now_ns)
 	       ndd_elapsed_ns(now_ns, seat->since_ns) <= HOPE_NS;
 }
 
+static struct ndd_seat *
+seat_connected(struct ndd *d, struct ndd_seat *seat, int fd, struct ndd_refusal *why)
+{
+	if (seat == NULL || ndd_seat_connect(seat, fd, d->closer))
+		return seat;
+	why->status = NDSH_ERR_NO_RESOURCES;
+	(void)snprintf(why->why, sizeof(why->why), "no thread for %s: %s",
+		seat->account.principal->name, strerror(errno));
+	ndd_seat_drop(seat);
+	return NULL;
+}
+
+/* Its socket is closed here: it has closed its own, and nobody can wait there any more. Or there is
+ * no place for it, and all others would wait: rather for its waiters. False: files lie in it. */
+static bool
+refuse_here(int fd, pid_t pid, const struct ndd_refusal *why)
+{
+	struct ndsh_ev_session_end m;
+
+	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", pid, why->why);
+	ndd_end_message(&m, why->status, why->why);
+	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	return ndd_receive_close(fd);
+}
+
+static void
+arrival_add(struct ndd *d, struct ndd_seat *seat, const struct ndd_refusal *why, uint64_t now_ns)
+{
+	seat->since_ns = now_ns;
+	if (!seat->stranger)
+		STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
+	else if (may_hope(seat, why, now_ns))
+		hopeful_add(&d->hopeful, seat);
+	else
+		client_refuse(seat, why);
+}
+
 bool
 ndd_arrival_admit(struct ndd *d, int fd, const char *label)
 {
@@ -75,40 +125,24 @@ ndd_arrival_admit(struct ndd *d, int fd, const char *label)
 	struct ndd_seat *seat = NULL;
 	struct ndd_credentials cred;
 
+	if (has_left(fd) && ndd_receive_close(fd))
+		return true;
 	if (credentials_read(d, &cred, fd, label))
-		seat = ndd_seat_take(&d->accounts, &cred, &why);
-	if (seat == NULL)
-		seat = ndd_seat_take_stranger(&d->accounts, &cred);
-	if (seat == NULL)
-		return false;
-	if (!ndd_seat_connect(seat, fd, d->closer)) {
-		ndd_log_limited(NDD_LOG_WARNING, "process %d waits: no thread for %s: %s", cred.pid,
-			seat->account.principal->name, strerror(errno));
-		ndd_seat_drop(seat);
-		return false;
+		seat = seat_connected(d, ndd_seat_take(&d->accounts, &cred, &why), fd, &why);
+	if (seat == NULL) {
+		struct ndd_refusal none;
+
+		seat = seat_connected(d, ndd_seat_take_stranger(&d->accounts, &cred), fd, &none);
 	}
+	if (seat == NULL)
+		return refuse_here(fd, cred.pid, &why);
 	seat->pid = cred.pid;
-	seat->since_ns = began_ns;
-	if (!seat->stranger)
-		STAILQ_INSERT_TAIL(&d->arrivals, seat, next);
-	else if (may_hope(seat, &why, began_ns))
-		hopeful_add(&d->hopeful, seat);
-	else
-		client_refuse(seat, &why);
+	arrival_add(d, seat, &why, began_ns);
 	(void)ndd_principal_charge(seat->account.principal, began_ns);
 	return true;
 }
 
 /* ---- sessions ------------------------------------------------------------------------------ */
-
-/* It has closed its socket: whatever it said before, it needs no session. */
-static bool
-has_left(const struct ndd_seat *seat)
-{
-	struct pollfd p = {.fd = seat->fd};
-
-	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP) != 0;
-}
 
 static void
 arrival_begin(struct ndd *d, struct ndd_seat *seat)
@@ -116,7 +150,7 @@ arrival_begin(struct ndd *d, struct ndd_seat *seat)
 	struct ndd_principal *p = ndd_principal_hold(seat->account.principal);
 	const uint64_t began_ns = ndd_now_ns();
 
-	if (has_left(seat) || !ndd_session_begin(d, seat))
+	if (has_left(seat->fd) || !ndd_session_begin(d, seat))
 		ndd_seat_hang_up(seat);
 	(void)ndd_principal_charge(p, began_ns);
 	ndd_principal_put(&d->accounts, p);
@@ -139,8 +173,9 @@ hopeful_ask_again(struct ndd *d, uint64_t now_ns)
 	struct ndd_seat_list waiting = STAILQ_HEAD_INITIALIZER(waiting);
 	struct ndd_refusal why;
 	struct ndd_seat *seat;
+	uint32_t asked = 0;
 
-	while ((seat = STAILQ_FIRST(&d->hopeful)) != NULL) {
+	while (asked++ < HOPEFUL_BUDGET && (seat = STAILQ_FIRST(&d->hopeful)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->hopeful, next);
 		seat->account.principal->hopeful--;
 		if (still_hopes(seat, now_ns))

@@ -13,8 +13,8 @@
 struct ndd;
 
 /* A client has connected, by the socket with this label: it waits for its session, or is told why
- * it gets none. False: there is no room for it, and fd is still the caller's: its principal has its
- * share of sockets that are being closed, or there is no memory or no thread. */
+ * it gets none. False: it is refused, but fd is still the caller's: files lie in it, so that
+ * closing it may take long, and its principal has its share of such sockets. */
 bool ndd_arrival_admit(struct ndd *d, int fd, const char *label);
 /* Has ndd_arrivals_begin() nothing to do, but for those that hope in vain for a second? */
 bool ndd_arrivals_are_quiet(const struct ndd *d);

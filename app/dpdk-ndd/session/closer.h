@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread that closes what may take long to close: sockets in which files lie. Only what hostile
- * clients left behind waits behind other such things, and no courier does. */
+ * clients left behind waits behind other such things. */
 #ifndef NDD_CLOSER_H
 #define NDD_CLOSER_H
 

@@ -20,11 +20,18 @@ ndd_session_find(struct ndd *d, uint64_t serial)
 }
 
 void
+ndd_end_message(struct ndsh_ev_session_end *m, enum ndsh_status status, const char *why)
+{
+	*m = (struct ndsh_ev_session_end){.h = {.type = NDSH_EV_SESSION_END, .status = status}};
+	(void)snprintf(m->reason, sizeof(m->reason), "%s", why);
+}
+
+void
 ndd_tell_end(struct ndd_line *line, enum ndsh_status status, const char *why)
 {
-	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = status}};
+	struct ndsh_ev_session_end m;
 
-	(void)snprintf(m.reason, sizeof(m.reason), "%s", why);
+	ndd_end_message(&m, status, why);
 	(void)ndd_line_send(line, &m, sizeof(m), -1);
 }
 

@@ -76,8 +76,8 @@ accepted_drop(struct ndd_listening *l, uint32_t n)
 	memmove(l->accepted, l->accepted + n, l->n * sizeof(l->accepted[0]));
 }
 
-/* The clients of one socket are in one queue: behind one for whose socket there is no room, all of
- * them wait. */
+/* The clients of one socket are in one queue: behind one that can neither be closed nor put away,
+ * all of them wait. */
 static void
 admit_some(struct ndd *d, struct ndd_listening *l)
 {

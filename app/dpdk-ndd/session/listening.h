@@ -16,7 +16,7 @@ struct ndd_listening {
 	const char *path, *label; /* label "": the main one */
 	bool ready;		  /* somebody has connected */
 	bool deaf;		  /* not looked at now, as there is no room */
-	bool stuck;		  /* there is no room for the first of those accepted */
+	bool stuck;		  /* the first of those accepted is refused and has no place */
 	uint64_t deaf_since_ns;
 	uint32_t n; /* accepted, and not yet admitted */
 	int accepted[NDD_ACCEPTED_MAX];

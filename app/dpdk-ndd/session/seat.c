@@ -18,7 +18,7 @@ seat_pay(struct ndd_seat *seat)
 
 	if (!seat->stranger && !ndd_account_may_connect(account))
 		return NDSH_ERR_ACCESS;
-	paid = seat->stranger ? ndd_account_take_stranger(account, 1)
+	paid = seat->stranger ? ndd_account_take_stranger(account)
 			      : ndd_account_take_with_files(
 					account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
 	return paid ? NDSH_OK : NDSH_ERR_NO_RESOURCES;
@@ -51,7 +51,7 @@ static void
 seat_give(struct ndd_seat *seat)
 {
 	if (seat->stranger)
-		ndd_account_give_stranger(&seat->account, 1);
+		ndd_account_give_stranger(&seat->account);
 	else
 		ndd_account_give_with_files(
 			&seat->account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);

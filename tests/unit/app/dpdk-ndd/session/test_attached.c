@@ -193,8 +193,9 @@ Test(attached, counts_as_a_session_until_it_is_closed)
 
 /* ---- clients that are refused ---------------------------------------------------------------- */
 
-/* Of one principal alone: seven eighths of NDD_RIG_DESCRIPTORS, but for its courier's. */
-#define STRANGERS_MAX (112 - NDD_COURIER_FILES)
+/* Of one principal alone: seven eighths of what its courier leaves of NDD_RIG_DESCRIPTORS, rounded
+ * as that share does. */
+#define STRANGERS_MAX 111
 
 /* Clients by the sockets "red" and "blue" are refused; others are not. */
 static struct ndd_rig *
@@ -259,7 +260,8 @@ Test(attached, to_connections_that_are_refused)
 	struct lingering l = refused_clients(r, "red", STRANGERS_MAX);
 
 	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX));
-	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 112));
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised,
+		STRANGERS_MAX + NDD_COURIER_FILES));
 	expect_admitted(r, "");
 	refused_client(r, "blue", dup(STDERR_FILENO));
 	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX + 1));
