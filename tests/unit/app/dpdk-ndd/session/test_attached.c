@@ -299,6 +299,41 @@ Test(attached, to_more_of_them_than_have_a_place)
 	ndd_closer_stop(r->d.closer);
 }
 
+/* A principal that has its share of them keeps no others waiting behind a client without files. */
+Test(attached, to_others_than_the_one_that_has_no_place)
+{
+	struct ndd_rig *r = rig_that_refuses();
+	struct lingering l = refused_clients(r, "red", STRANGERS_MAX);
+	uint8_t msg[NDSH_MSG_BYTES];
+	int client = ndd_rig_dial(r);
+
+	ndd_rig_turn(r);
+	ndd_rig_turn(r);
+	cr_assert(lt(i64, 0, ndd_rig_take(client, msg, NULL)));
+	cr_expect(eq(i32, ((struct ndsh_msg_hdr *)msg)->type, NDSH_EV_SESSION_END));
+	cr_expect(eq(i32, ((struct ndsh_msg_hdr *)msg)->status, NDSH_ERR_ACCESS));
+	cr_expect(eq(i64, ndd_rig_take(client, msg, NULL), -1));
+	cr_expect_not(r->d.listening[r->by].stuck);
+	all_are_closed(r, l);
+	ndd_closer_stop(r->d.closer);
+}
+
+/* It has no waiters any more, so that no other thread has to close its socket. */
+Test(attached, to_nothing_by_a_refused_client_that_has_left)
+{
+	struct ndd_rig *r = rig_that_refuses();
+
+	ndd_rig_connect_by(r, "red");
+	for (unsigned i = 0; i < 3; i++) {
+		close(ndd_rig_dial(r));
+		ndd_rig_receive(r);
+		ndd_rig_receive(r);
+		cr_expect(eq(u32, r->d.listening[r->by].n, 0));
+		cr_expect_not(!TAILQ_EMPTY(&r->d.accounts.principals), "nor anything else");
+	}
+	ndd_closer_stop(r->d.closer);
+}
+
 /* Limits are not for these: a principal of few descriptors would make others wait. */
 Test(attached, by_a_principal_of_few_descriptors)
 {
