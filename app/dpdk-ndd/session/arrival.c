@@ -53,6 +53,19 @@ client_refuse(struct ndd_seat *seat, const struct ndd_refusal *why)
 	ndd_seat_hang_up(seat);
 }
 
+static bool
+hope_lasts(const struct ndd_seat *seat, uint64_t now_ns)
+{
+	return ndd_elapsed_ns(now_ns, seat->since_ns) <= HOPE_NS;
+}
+
+/* No seat of its principal's has come back since it asked last. */
+static bool
+nothing_changed(const struct ndd_seat *seat)
+{
+	return seat->before == seat->account.principal->leaving;
+}
+
 /* What a session of its principal has left is being closed, and that takes a moment: it may be a
  * client that has closed one and opens the next. */
 static bool
@@ -62,7 +75,7 @@ may_hope(struct ndd_seat *seat, const struct ndd_refusal *why, uint64_t now_ns)
 
 	seat->before = p->leaving;
 	return why->status == NDSH_ERR_NO_RESOURCES && p->hopeful < p->leaving &&
-	       ndd_elapsed_ns(now_ns, seat->since_ns) <= HOPE_NS;
+	       hope_lasts(seat, now_ns);
 }
 
 static void
@@ -70,14 +83,6 @@ hopeful_add(struct ndd_seat_list *list, struct ndd_seat *seat)
 {
 	seat->account.principal->hopeful++;
 	STAILQ_INSERT_TAIL(list, seat, next);
-}
-
-/* Nothing has changed for it. */
-static bool
-still_hopes(const struct ndd_seat *seat, uint64_t now_ns)
-{
-	return seat->before == seat->account.principal->leaving &&
-	       ndd_elapsed_ns(now_ns, seat->since_ns) <= HOPE_NS;
 }
 
 static struct ndd_seat *
@@ -92,8 +97,8 @@ seat_connected(struct ndd *d, struct ndd_seat *seat, int fd, struct ndd_refusal 
 	return NULL;
 }
 
-/* Its socket is closed here: it has closed its own, and nobody can wait there any more. Or there is
- * no place for it, and all others would wait: rather for its waiters. False: files lie in it. */
+/* Without a place or a courier its socket is closed here, whatever waits for it: else all others
+ * would wait behind it. False: files lie in it. */
 static bool
 refuse_here(int fd, pid_t pid, const struct ndd_refusal *why)
 {
@@ -162,7 +167,7 @@ ndd_arrivals_are_quiet(const struct ndd *d)
 	const struct ndd_seat *seat;
 
 	STAILQ_FOREACH (seat, &d->hopeful, next)
-		if (seat->before != seat->account.principal->leaving)
+		if (!nothing_changed(seat))
 			return false;
 	return STAILQ_EMPTY(&d->arrivals);
 }
@@ -178,7 +183,7 @@ hopeful_ask_again(struct ndd *d, uint64_t now_ns)
 	while (asked++ < HOPEFUL_BUDGET && (seat = STAILQ_FIRST(&d->hopeful)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->hopeful, next);
 		seat->account.principal->hopeful--;
-		if (still_hopes(seat, now_ns))
+		if (nothing_changed(seat) && hope_lasts(seat, now_ns))
 			hopeful_add(&waiting, seat);
 		else if (ndd_seat_take_again(seat, &why))
 			STAILQ_INSERT_TAIL(&d->arrivals, seat, next);

@@ -11,16 +11,15 @@
 #define FILES_PER_SESSION 4u /* its socket, its process, its wake eventfd, one on its way to it */
 
 static enum ndsh_status
-seat_pay(struct ndd_seat *seat)
+seat_pay(struct ndd_account *account, bool stranger)
 {
-	struct ndd_account *account = &seat->account;
 	bool paid;
 
-	if (!seat->stranger && !ndd_account_may_connect(account))
+	if (!stranger && !ndd_account_may_connect(account))
 		return NDSH_ERR_ACCESS;
-	paid = seat->stranger ? ndd_account_take_stranger(account)
-			      : ndd_account_take_with_files(
-					account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
+	paid = stranger ? ndd_account_take_stranger(account)
+			: ndd_account_take_with_files(
+				  account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
 	return paid ? NDSH_OK : NDSH_ERR_NO_RESOURCES;
 }
 
@@ -37,7 +36,7 @@ seat_new(struct ndd_accounts *a, const struct ndd_credentials *cred, bool strang
 	*seat = (struct ndd_seat){.account.all = a, .fd = -1, .holders = 1, .stranger = stranger};
 	seat->account.principal = ndd_principal_get(a, cred);
 	if (seat->account.principal != NULL) {
-		why->status = seat_pay(seat);
+		why->status = seat_pay(&seat->account, stranger);
 		if (why->status == NDSH_OK)
 			return seat;
 		memcpy(why->why, seat->account.why, sizeof(why->why));
@@ -60,11 +59,8 @@ seat_give(struct ndd_seat *seat)
 bool
 ndd_seat_take_again(struct ndd_seat *seat, struct ndd_refusal *why)
 {
-	struct ndd_seat other = *seat;
-
-	other.stranger = false;
-	why->status = seat_pay(&other);
-	memcpy(why->why, other.account.why, sizeof(why->why));
+	why->status = seat_pay(&seat->account, false);
+	memcpy(why->why, seat->account.why, sizeof(why->why));
 	if (why->status != NDSH_OK)
 		return false;
 	seat_give(seat);
