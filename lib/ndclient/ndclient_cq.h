@@ -39,6 +39,12 @@ struct nd_result { /* the layout of ND2_RESULT */
 	enum nd_request_type request_type;
 	uint32_t detail; /* transport's word on a failure, for people: nd_detail_name() */
 };
+struct nd_result_brief { /* the layout of NDK_RESULT; the beginning of nd_result */
+	nd_status status;
+	uint32_t bytes_transferred;
+	void *qp_context;
+	void *request_context;
+};
 struct nd_result_ex { /* as nd_result, and what the receive did */
 	nd_status status;
 	uint32_t bytes_transferred;
@@ -101,6 +107,8 @@ nd_status nd_cq_status(const struct nd_cq *cq);
  * and each later call.
  */
 int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n);
+/* The same, for programs whose request_context says what the request was. */
+int32_t nd_cq_get_results_brief(struct nd_cq *cq, struct nd_result_brief *results, uint32_t n);
 /* The same, and says which receives came with a token that they invalidated, or with an immediate,
  * and which. The plain call returns them as receives; their windows are invalidated all the same
  * (R-CR-07). */

@@ -48,25 +48,23 @@ ndk_results_ex(struct nd_cq *cq, NDK_RESULT_EX results[], ULONG n)
 	return taken;
 }
 
+/* Taken straight into the consumer's array. */
+_Static_assert(sizeof(NDK_RESULT) == sizeof(struct nd_result_brief), "as large");
+_Static_assert(offsetof(NDK_RESULT, Status) == offsetof(struct nd_result_brief, status), "status");
+_Static_assert(offsetof(NDK_RESULT, BytesTransferred) ==
+		       offsetof(struct nd_result_brief, bytes_transferred),
+	"bytes");
+_Static_assert(offsetof(NDK_RESULT, QPContext) == offsetof(struct nd_result_brief, qp_context),
+	"queue pair");
+_Static_assert(
+	offsetof(NDK_RESULT, RequestContext) == offsetof(struct nd_result_brief, request_context),
+	"request");
+
 ULONG
 ndk_results(struct nd_cq *cq, NDK_RESULT results[], ULONG n)
 {
-	struct nd_result batch[BATCH];
-	ULONG taken = 0;
+	const int32_t taken =
+		nd_cq_get_results_brief(cq, (struct nd_result_brief *)(void *)results, n);
 
-	while (taken < n) {
-		ULONG want = n - taken < BATCH ? n - taken : BATCH;
-		int32_t got = nd_cq_get_results(cq, batch, want);
-
-		for (int32_t i = 0; i < got; i++)
-			results[taken++] = (NDK_RESULT){
-				.Status = batch[i].status,
-				.BytesTransferred = batch[i].bytes_transferred,
-				.QPContext = batch[i].qp_context,
-				.RequestContext = batch[i].request_context,
-			};
-		if (got < (int32_t)want)
-			break;
-	}
-	return taken;
+	return taken > 0 ? (ULONG)taken : 0;
 }

@@ -2,6 +2,7 @@
 /* Completion queues: taking results. */
 #include "ndclient/cq/take.h"
 
+#include "base/compiler.h"
 #include "ndclient/cq/cq.h"
 #include "ndclient/face/result.h"
 #include "ndclient/face/status.h"
@@ -25,13 +26,9 @@ free_slots(struct nd_qp *qp, const struct ndsh_cqe *e)
 	__atomic_store_n(freed, e->slot_count, __ATOMIC_RELEASE);
 }
 
-/* One of the four has room for the results. */
-struct results {
-	struct nd_result *plain;
-	struct nd_result_ex *ex;
-	struct nd_ud_result *datagram;
-	struct nd_entry *entries;
-};
+/* What the caller has room for. A constant in each call, so each form has code of its own, which
+ * does not ask for each result what it is to be. */
+enum form { FORM_PLAIN, FORM_BRIEF, FORM_EXTENDED, FORM_DATAGRAM, FORM_ENTRY };
 
 /* A copy command failed, and the daemon did not know: the completion that the command named has
  * failed, and those behind it are flushed (ndsh_mover.h). */
@@ -69,37 +66,49 @@ see_entry(struct nd_qp *qp, const struct ndsh_cqe *e, uint64_t taken)
 	nd_mw_see(qp, e);
 }
 
-/* taken: how many entries the queue had had before this one. */
-static inline void
-convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r, uint32_t i,
-	uint64_t taken)
+/* Its queue pair's context. taken: how many entries the queue had had before this one. */
+static inline void *
+settle_entry(struct nd_qp *qp, struct ndsh_cqe *e, uint64_t taken, bool fresh)
 {
-	void *context = NULL;
-	uint32_t number = 0;
+	const struct nd_spoiled *s = &qp->spoiled[e->op == NDSH_OP_RECV];
+	uint32_t by = __atomic_load_n(&s->by, __ATOMIC_ACQUIRE);
+
+	if (base_unlikely(by != NDSH_SPOILS_NONE))
+		correct_entry(s, by, e);
+	free_slots(qp, e);
+	if (nd_mw_concerns(e))
+		see_entry(qp, e, taken);
+	if (fresh && is_stale(qp, e, taken))
+		return NULL;
+	return __atomic_load_n(&qp->context, __ATOMIC_RELAXED);
+}
+
+/* Into the i-th of results. */
+static inline __attribute__((always_inline)) void
+convert_entry(const struct nd_adapter *a, struct ndsh_cqe *e, enum form form, void *results,
+	uint32_t i, uint64_t taken)
+{
 	struct nd_qp *qp = nd_qp_of_handle(a->qps, e->qp);
+	void *context = qp != NULL ? settle_entry(qp, e, taken, form == FORM_ENTRY) : NULL;
 
-	if (qp != NULL) {
-		const struct nd_spoiled *s = &qp->spoiled[e->op == NDSH_OP_RECV];
-		uint32_t by = __atomic_load_n(&s->by, __ATOMIC_ACQUIRE);
-
-		if (by != NDSH_SPOILS_NONE)
-			correct_entry(s, by, e);
-		free_slots(qp, e);
-		if (nd_mw_concerns(e))
-			see_entry(qp, e, taken);
-		context = __atomic_load_n(&qp->context, __ATOMIC_RELAXED);
-		number = qp->number;
-		if (r->entries != NULL && is_stale(qp, e, taken))
-			context = NULL;
+	switch (form) {
+	case FORM_PLAIN:
+		nd_result_of(a->profile, e, context, &((struct nd_result *)results)[i]);
+		break;
+	case FORM_BRIEF:
+		nd_result_brief_of(a->profile, e, context, &((struct nd_result_brief *)results)[i]);
+		break;
+	case FORM_EXTENDED:
+		nd_result_ex_of(a->profile, e, context, &((struct nd_result_ex *)results)[i]);
+		break;
+	case FORM_DATAGRAM:
+		nd_ud_result_of(a->profile, e, context, &((struct nd_ud_result *)results)[i]);
+		break;
+	case FORM_ENTRY:
+		((struct nd_entry *)results)[i] =
+			(struct nd_entry){*e, context, qp != NULL ? qp->number : 0};
+		break;
 	}
-	if (r->plain != NULL)
-		nd_result_of(a->profile, e, context, &r->plain[i]);
-	else if (r->ex != NULL)
-		nd_result_ex_of(a->profile, e, context, &r->ex[i]);
-	else if (r->entries != NULL)
-		r->entries[i] = (struct nd_entry){*e, context, number};
-	else
-		nd_ud_result_of(a->profile, e, context, &r->datagram[i]);
 }
 
 /* The queue is empty: why? Entries made before a fault stay retrievable (R-CQ-31), so the fault
@@ -125,15 +134,13 @@ below_limit(const struct nd_cq *cq, uint32_t n, uint64_t limit)
 	return limit <= taken ? 0 : limit - taken < n ? (uint32_t)(limit - taken) : n;
 }
 
-static int32_t
-cq_take(struct nd_cq *cq, const struct results *r, uint32_t n, uint64_t limit)
+/* With the queue's lock. limit: entries from this number on stay there. */
+static inline __attribute__((always_inline)) int32_t
+take_below(struct nd_cq *cq, enum form form, void *results, uint32_t n, uint64_t limit)
 {
 	struct ndsh_cqe e[BATCH];
 	uint32_t done = 0;
 
-	if (n > INT32_MAX)
-		n = INT32_MAX;
-	nd_spin_lock(&cq->lock);
 	while (done < n) {
 		uint32_t want = below_limit(cq, n - done < BATCH ? n - done : BATCH, limit);
 		uint32_t got = ndsh_cq_poll(&cq->reader, e, want);
@@ -141,82 +148,87 @@ cq_take(struct nd_cq *cq, const struct results *r, uint32_t n, uint64_t limit)
 		if (got == 0 && done == 0) {
 			int32_t st = cq_judge_empty(cq, e);
 
-			if (st <= 0) {
-				nd_spin_unlock(&cq->lock);
+			if (st <= 0)
 				return st;
-			}
 			got = 1;
 		}
 		for (uint32_t i = 0; i < got; i++)
-			convert_entry(cq->adapter, &e[i], r, done + i, cq->reader.taken - got + i);
+			convert_entry(cq->adapter, &e[i], form, results, done + i,
+				cq->reader.taken - got + i);
 		done += got;
 		if (got < want || want == 0)
 			break;
 	}
-	nd_spin_unlock(&cq->lock);
 	return (int32_t)done;
 }
 
 /* The bytes that results report are in place before the results are taken, or it is known that they
  * are lost: all copy commands are carried out that were given before those results were published
- * (mem/mover.c). What comes meanwhile is for the next call; of a daemon that has died, nothing. */
-static int32_t
-cq_take_moved(struct nd_cq *cq, const struct results *r, uint32_t n)
+ * (mem/mover.c). What comes meanwhile is for the next call. */
+static __attribute__((noinline)) uint64_t
+run_mover(const struct nd_cq *cq, struct nd_mover *m)
 {
-	struct nd_mover *m = __atomic_load_n(&cq->adapter->mover, __ATOMIC_ACQUIRE);
 	const struct ndsh_cq_page *page = cq->reader.page;
-	uint64_t made;
-	int32_t got;
+	const uint64_t made = __atomic_load_n(&page->produced, __ATOMIC_ACQUIRE);
 
-	if (m == NULL)
-		return cq_take(cq, r, n, UINT64_MAX);
-	made = __atomic_load_n(&page->produced, __ATOMIC_ACQUIRE);
 	if (made != __atomic_load_n(&page->consumer, __ATOMIC_RELAXED))
 		nd_mover_run(m);
 	else
 		nd_mover_help(m);
-	got = cq_take(cq, r, n, made);
-	if (got > 0 && nd_gone(cq->adapter))
-		nd_mover_run(m);
-	return got;
+	return made;
 }
 
 /* The verifier counts the threads that take results. */
-static int32_t
-cq_take_verified(struct nd_cq *cq, const struct results *r, uint32_t n)
+static inline __attribute__((always_inline)) int32_t
+take_results(struct nd_cq *cq, enum form form, void *results, uint32_t n)
 {
+	struct nd_mover *m = __atomic_load_n(&cq->adapter->mover, __ATOMIC_ACQUIRE);
+	const bool verifying = nd_verifying();
+	uint64_t limit = UINT64_MAX;
 	int32_t got;
 
-	if (!nd_verifying())
-		return cq_take_moved(cq, r, n);
-	__atomic_fetch_add(&cq->inside, 1, __ATOMIC_RELAXED);
-	got = cq_take_moved(cq, r, n);
-	__atomic_fetch_sub(&cq->inside, 1, __ATOMIC_RELAXED);
+	if (verifying)
+		__atomic_fetch_add(&cq->inside, 1, __ATOMIC_RELAXED);
+	if (m != NULL)
+		limit = run_mover(cq, m);
+	nd_spin_lock(&cq->lock);
+	got = take_below(cq, form, results, n < INT32_MAX ? n : INT32_MAX, limit);
+	nd_spin_unlock(&cq->lock);
+	if (m != NULL && got > 0 && nd_gone(cq->adapter))
+		nd_mover_run(m); /* a daemon that has died gives no commands any more */
+	if (verifying)
+		__atomic_fetch_sub(&cq->inside, 1, __ATOMIC_RELAXED);
 	return got;
 }
 
 int32_t
 nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n)
 {
-	return cq_take_verified(cq, &(struct results){.plain = results}, n);
+	return take_results(cq, FORM_PLAIN, results, n);
+}
+
+int32_t
+nd_cq_get_results_brief(struct nd_cq *cq, struct nd_result_brief *results, uint32_t n)
+{
+	return take_results(cq, FORM_BRIEF, results, n);
 }
 
 int32_t
 nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n)
 {
-	return cq_take_verified(cq, &(struct results){.ex = results}, n);
+	return take_results(cq, FORM_EXTENDED, results, n);
 }
 
 int32_t
 nd_ud_get_results(struct nd_cq *cq, struct nd_ud_result *results, uint32_t n)
 {
-	return cq_take_verified(cq, &(struct results){.datagram = results}, n);
+	return take_results(cq, FORM_DATAGRAM, results, n);
 }
 
 int32_t
 nd_cq_take_entries(struct nd_cq *cq, struct nd_entry *entries, uint32_t n)
 {
-	return cq_take_verified(cq, &(struct results){.entries = entries}, n);
+	return take_results(cq, FORM_ENTRY, entries, n);
 }
 
 void

@@ -3,6 +3,7 @@
  * outcomes become statuses. */
 #include <arpa/inet.h>
 
+#include "base/compiler.h"
 #include "ndclient/face/result.h"
 #include "shm/ndsh_op.h"
 
@@ -103,66 +104,98 @@ nd_detail_name(uint32_t detail)
 	}
 }
 
+/* Of initiator requests. */
+static const uint8_t types[] = {
+	[NDSH_OP_SEND] = ND_REQUEST_SEND,
+	[NDSH_OP_SEND_INV] = ND_REQUEST_SEND,
+	[NDSH_OP_SEND_IMM] = ND_REQUEST_SEND,
+	[NDSH_OP_WRITE] = ND_REQUEST_WRITE,
+	[NDSH_OP_WRITE_IMM] = ND_REQUEST_WRITE,
+	[NDSH_OP_READ] = ND_REQUEST_READ,
+	[NDSH_OP_CMP_SWAP] = ND_REQUEST_ATOMIC,
+	[NDSH_OP_FETCH_ADD] = ND_REQUEST_ATOMIC,
+	[NDSH_OP_BIND] = ND_REQUEST_BIND,
+	[NDSH_OP_INVALIDATE] = ND_REQUEST_INVALIDATE,
+	[NDSH_OP_FAST_REGISTER] = ND_REQUEST_FAST_REGISTER,
+};
+
 static enum nd_request_type
 request_type(uint8_t op)
 {
-	switch (op) {
-	case NDSH_OP_RECV:
+	if (op == NDSH_OP_RECV)
 		return ND_REQUEST_RECEIVE;
-	case NDSH_OP_WRITE:
-	case NDSH_OP_WRITE_IMM:
-		return ND_REQUEST_WRITE;
-	case NDSH_OP_READ:
-		return ND_REQUEST_READ;
-	case NDSH_OP_CMP_SWAP:
-	case NDSH_OP_FETCH_ADD:
-		return ND_REQUEST_ATOMIC;
-	case NDSH_OP_FAST_REGISTER:
-		return ND_REQUEST_FAST_REGISTER;
-	case NDSH_OP_BIND:
-		return ND_REQUEST_BIND;
-	case NDSH_OP_INVALIDATE:
-		return ND_REQUEST_INVALIDATE;
-	default:
-		return ND_REQUEST_SEND;
-	}
+	return op < sizeof(types) ? types[op] : ND_REQUEST_SEND;
+}
+
+/* Most requests succeed, and then there is nothing to look up. */
+static inline nd_status
+result_status(uint32_t profile, const struct ndsh_cqe *e)
+{
+	return base_likely(e->status == NDSH_WC_SUCCESS)
+		       ? ND_SUCCESS
+		       : nd_status_of_wc(profile, e->status, e->op);
+}
+
+static inline uint32_t
+result_detail(const struct ndsh_cqe *e)
+{
+	return base_likely(e->status == NDSH_WC_SUCCESS) ? 0 : e->status | e->syndrome << 8;
+}
+
+void
+nd_result_brief_of(
+	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result_brief *r)
+{
+	*r = (struct nd_result_brief){
+		.status = result_status(profile, e),
+		.bytes_transferred = e->bytes,
+		.qp_context = qp_context,
+		.request_context = (void *)(uintptr_t)e->context,
+	};
 }
 
 void
 nd_result_of(uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result *r)
 {
-	r->status = nd_status_of_wc(profile, e->status, e->op);
-	r->bytes_transferred = e->bytes;
-	r->qp_context = qp_context;
-	r->request_context = (void *)(uintptr_t)e->context;
-	r->request_type = request_type(e->op);
-	r->detail = e->status == NDSH_WC_SUCCESS ? 0 : e->status | e->syndrome << 8;
+	*r = (struct nd_result){
+		.status = result_status(profile, e),
+		.bytes_transferred = e->bytes,
+		.qp_context = qp_context,
+		.request_context = (void *)(uintptr_t)e->context,
+		.request_type = request_type(e->op),
+		.detail = result_detail(e),
+	};
+}
+
+/* What a receive came with (R-CR-06). */
+static void
+result_brought(const struct ndsh_cqe *e, struct nd_result_ex *r)
+{
+	if (e->flags & NDSH_CQEF_INV) {
+		r->request_type = ND_REQUEST_RECEIVE_AND_INVALIDATE;
+		r->invalidated_token = htonl(e->data); /* as nd_mw_remote_token() */
+	}
+	if (e->flags & NDSH_CQEF_IMM) {
+		r->request_type = e->flags & NDSH_CQEF_WRITE ? ND_REQUEST_WRITTEN_WITH_IMMEDIATE
+							     : ND_REQUEST_RECEIVE_WITH_IMMEDIATE;
+		r->immediate = e->data;
+	}
 }
 
 void
 nd_result_ex_of(
 	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r)
 {
-	struct nd_result plain;
-
-	nd_result_of(profile, e, qp_context, &plain);
 	*r = (struct nd_result_ex){
-		.status = plain.status,
-		.bytes_transferred = plain.bytes_transferred,
-		.qp_context = plain.qp_context,
-		.request_context = plain.request_context,
-		.request_type = plain.request_type,
-		.detail = plain.detail,
+		.status = result_status(profile, e),
+		.bytes_transferred = e->bytes,
+		.qp_context = qp_context,
+		.request_context = (void *)(uintptr_t)e->context,
+		.request_type = request_type(e->op),
+		.detail = result_detail(e),
 	};
-	if (e->op == NDSH_OP_RECV && (e->flags & NDSH_CQEF_INV)) { /* R-CR-06 */
-		r->request_type = ND_REQUEST_RECEIVE_AND_INVALIDATE;
-		r->invalidated_token = htonl(e->data); /* as nd_mw_remote_token() */
-	}
-	if (e->op == NDSH_OP_RECV && (e->flags & NDSH_CQEF_IMM)) {
-		r->request_type = e->flags & NDSH_CQEF_WRITE ? ND_REQUEST_WRITTEN_WITH_IMMEDIATE
-							     : ND_REQUEST_RECEIVE_WITH_IMMEDIATE;
-		r->immediate = e->data;
-	}
+	if (e->op == NDSH_OP_RECV && (e->flags & (NDSH_CQEF_INV | NDSH_CQEF_IMM)) != 0)
+		result_brought(e, r);
 }
 
 void

@@ -50,6 +50,28 @@ Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
 	cq_bench_drop(b);
 }
 
+/* checks R-CR-01[2,3]: of results in brief, too. */
+Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_in_brief)
+{
+	const int32_t given[] = {30, 10, 0};
+	struct cq_bench *b = cq_bench_make();
+	struct nd_result_brief r[30];
+	uintptr_t next = 0;
+
+	for (uint64_t i = 0; i < 40; i++)
+		cr_assert(ndsh_cq_push(
+			&b->daemon, &(struct ndsh_cqe){.context = i, .bytes = 100 + (uint32_t)i}));
+	for (int k = 0; k < 3; k++) {
+		cr_assert(eq(i32, nd_cq_get_results_brief(&b->cq, r, 30), given[k]));
+		for (int32_t i = 0; i < given[k]; i++, next++) {
+			cr_expect(eq(ptr, r[i].request_context, (void *)next));
+			cr_expect(eq(u32, r[i].bytes_transferred, 100 + (uint32_t)next));
+			cr_expect(eq(i32, r[i].status, ND_SUCCESS));
+		}
+	}
+	cq_bench_drop(b);
+}
+
 /* What a queue pair of that state knows after such a result was taken. */
 static uint32_t
 stopped_by(enum nd_qp_state state, uint8_t op, uint8_t status)

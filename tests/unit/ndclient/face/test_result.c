@@ -112,6 +112,60 @@ Test(ndclient_result, results_say_what_the_entry_said)
 	cr_expect(strstr(nd_detail_name(r.detail), "remote access") != NULL);
 }
 
+/* checks R-CR-05: the three forms say the same, as far as they go. */
+Test(ndclient_result, each_form_says_the_same_of_each_operation)
+{
+	static const struct {
+		uint8_t op;
+		enum nd_request_type type;
+	} ops[] = {
+		{NDSH_OP_SEND, ND_REQUEST_SEND},
+		{NDSH_OP_SEND_INV, ND_REQUEST_SEND},
+		{NDSH_OP_SEND_IMM, ND_REQUEST_SEND},
+		{NDSH_OP_WRITE, ND_REQUEST_WRITE},
+		{NDSH_OP_WRITE_IMM, ND_REQUEST_WRITE},
+		{NDSH_OP_READ, ND_REQUEST_READ},
+		{NDSH_OP_CMP_SWAP, ND_REQUEST_ATOMIC},
+		{NDSH_OP_FETCH_ADD, ND_REQUEST_ATOMIC},
+		{NDSH_OP_BIND, ND_REQUEST_BIND},
+		{NDSH_OP_INVALIDATE, ND_REQUEST_INVALIDATE},
+		{NDSH_OP_FAST_REGISTER, ND_REQUEST_FAST_REGISTER},
+		{NDSH_OP_RECV, ND_REQUEST_RECEIVE},
+	};
+	static const uint8_t statuses[] = {
+		NDSH_WC_SUCCESS, NDSH_WC_FLUSH_ERR, NDSH_WC_REM_ACCESS_ERR, NDSH_WC_LOC_LEN_ERR};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		for (size_t k = 0; k < sizeof(statuses); k++) {
+			const struct ndsh_cqe e = {.context = 77,
+				.bytes = 5,
+				.op = ops[i].op,
+				.status = statuses[k],
+				.syndrome = 9};
+			const nd_status st = nd_status_of_wc(ND_PROFILE_DOC, e.status, e.op);
+			const uint32_t detail = k == 0 ? 0 : statuses[k] | 9 << 8;
+			struct nd_result_brief brief;
+			struct nd_result_ex ex;
+			struct nd_result r;
+
+			nd_result_brief_of(ND_PROFILE_DOC, &e, &brief, &brief);
+			nd_result_of(ND_PROFILE_DOC, &e, &brief, &r);
+			nd_result_ex_of(ND_PROFILE_DOC, &e, &brief, &ex);
+			cr_expect(eq(int, r.request_type, ops[i].type), "op %u", e.op);
+			cr_expect(eq(u32, r.detail, detail));
+			cr_expect(eq(i32, brief.status, st));
+			cr_expect(eq(u32, brief.bytes_transferred, 5));
+			cr_expect(eq(ptr, brief.qp_context, &brief));
+			cr_expect(eq(ptr, brief.request_context, (void *)77));
+			/* The longer ones begin with the shorter. */
+			cr_expect(zero(int, memcmp(&brief, &r, sizeof(brief))));
+			cr_expect(zero(int, memcmp(&r, &ex, sizeof(r))));
+			cr_expect(zero(u32, ex.invalidated_token));
+			cr_expect(zero(u32, ex.immediate));
+		}
+	}
+}
+
 /* nd_cq_get_results(), which has no room for more, calls them receives. */
 Test(ndclient_result, results_tell_of_immediates)
 {
