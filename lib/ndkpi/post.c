@@ -4,6 +4,7 @@
  * refused before libndclient sees it leaves nothing behind that was deferred: it hands each request
  * over at once (R-POST-12).
  */
+#include "base/compiler.h"
 #include "ndkpi/mr.h"
 #include "ndkpi/qp.h"
 #include "ndkpi/sge.h"
@@ -28,59 +29,83 @@ qp_flush(NDK_QP *self)
 	(void)nd_qp_flush(qp_of(self));
 }
 
-/* ---- data ------------------------------------------------------------------------------- */
+/* ---- flags ------------------------------------------------------------------------------ */
+
+/* Those that each request may have and that have the same values: what most requests have. */
+#define SAME_FLAGS (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE)
+
+/* Small enough for a register, so that a post needs no frame unless flags are translated. */
+struct how {
+	nd_status status;
+	uint32_t flags; /* ND's, if the status is ND_SUCCESS */
+};
+
+static __attribute__((noinline)) struct how
+translate_flags(enum nd_request_type type, ULONG flags)
+{
+	struct how how;
+
+	how.status = nd_flags_of_ndk(type, flags, &how.flags);
+	return how;
+}
+
+BASE_INLINE struct how
+how_of(enum nd_request_type type, ULONG flags)
+{
+	if (base_likely((flags & ~(ULONG)SAME_FLAGS) == 0))
+		return (struct how){ND_SUCCESS, flags};
+	return translate_flags(type, flags);
+}
+
+/* ---- data: of what libndclient refuses nothing is a parameter, but flags ---------------- */
 
 static NTSTATUS
 qp_send(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, ULONG flags)
 {
-	uint32_t how;
-	nd_status st = nd_flags_of_ndk(ND_REQUEST_SEND, flags, &how);
+	const struct how how = how_of(ND_REQUEST_SEND, flags);
 
-	if (st == ND_SUCCESS)
-		st = nd_qp_send(qp_of(self), context, ndk_sge(sge), n, how);
-	return ndk_status(st);
+	if (base_unlikely(how.status != ND_SUCCESS))
+		return ndk_status(how.status);
+	return nd_qp_send(qp_of(self), context, ndk_sge(sge), n, how.flags);
 }
 
 static NTSTATUS
 qp_send_and_invalidate(
 	NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, ULONG flags, UINT32 token)
 {
-	uint32_t how;
-	nd_status st = nd_flags_of_ndk(ND_REQUEST_SEND, flags, &how);
+	const struct how how = how_of(ND_REQUEST_SEND, flags);
 
-	if (st == ND_SUCCESS)
-		st = nd_qp_send_and_invalidate(qp_of(self), context, ndk_sge(sge), n, token, how);
-	return ndk_status(st);
+	if (base_unlikely(how.status != ND_SUCCESS))
+		return ndk_status(how.status);
+	return nd_qp_send_and_invalidate(qp_of(self), context, ndk_sge(sge), n, token, how.flags);
 }
 
 static NTSTATUS
 qp_receive(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n)
 {
-	return ndk_status(nd_qp_receive(qp_of(self), context, ndk_sge(sge), n));
+	return nd_qp_receive(qp_of(self), context, ndk_sge(sge), n);
 }
 
 static NTSTATUS
 qp_read(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, UINT64 address, UINT32 token,
 	ULONG flags)
 {
-	uint32_t how;
-	nd_status st = nd_flags_of_ndk(ND_REQUEST_READ, flags, &how);
+	const struct how how = how_of(ND_REQUEST_READ, flags);
 
-	if (st == ND_SUCCESS)
-		st = nd_qp_read(qp_of(self), context, ndk_sge(sge), n, address, token, how);
-	return ndk_status(st);
+	if (base_unlikely(how.status != ND_SUCCESS))
+		return ndk_status(how.status);
+	return nd_qp_read(qp_of(self), context, ndk_sge(sge), n, address, token, how.flags);
 }
 
 static NTSTATUS
 qp_write(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, UINT64 address, UINT32 token,
 	ULONG flags)
 {
-	uint32_t how;
-	nd_status st = nd_flags_of_ndk(ND_REQUEST_WRITE, flags, &how);
+	const struct how how = how_of(ND_REQUEST_WRITE, flags);
 
-	if (st == ND_SUCCESS)
-		st = nd_qp_write(qp_of(self), context, ndk_sge(sge), n, address, token, how);
-	return ndk_status(st);
+	if (base_unlikely(how.status != ND_SUCCESS))
+		return ndk_status(how.status);
+	return nd_qp_write(qp_of(self), context, ndk_sge(sge), n, address, token, how.flags);
 }
 
 /* ---- memory ----------------------------------------------------------------------------- */
@@ -91,14 +116,14 @@ qp_bind(NDK_QP *self, PVOID context, NDK_MR *region, NDK_MW *window, PVOID addre
 {
 	const struct ndk_mr *mr = qp_peer_object(self, region, NdkObjectTypeMr);
 	const struct ndk_object *mw = qp_peer_object(self, window, NdkObjectTypeMw);
-	uint32_t how;
-	nd_status st = nd_flags_of_ndk(ND_REQUEST_BIND, flags, &how);
+	const struct how how = how_of(ND_REQUEST_BIND, flags);
 
 	if (mr == NULL || mr->fast || mw == NULL)
 		return STATUS_INVALID_PARAMETER;
-	if (st == ND_SUCCESS)
-		st = nd_qp_bind(qp_of(self), context, mr->object.nd, mw->nd, address, bytes, how);
-	return ndk_status(st);
+	if (how.status != ND_SUCCESS)
+		return ndk_status(how.status);
+	return ndk_status(
+		nd_qp_bind(qp_of(self), context, mr->object.nd, mw->nd, address, bytes, how.flags));
 }
 
 /* Pages are numbers of 64 bits in both. */
@@ -109,18 +134,17 @@ qp_fast_register(NDK_QP *self, PVOID context, NDK_MR *region, ULONG count,
 	CONST NDK_LOGICAL_ADDRESS *pages, ULONG offset, SIZE_T bytes, PVOID base, ULONG flags)
 {
 	const struct ndk_mr *mr = qp_peer_object(self, region, NdkObjectTypeMr);
-	uint32_t how;
-	nd_status st = nd_flags_of_ndk(ND_REQUEST_FAST_REGISTER, flags, &how);
+	const struct how how = how_of(ND_REQUEST_FAST_REGISTER, flags);
 
 	if (mr == NULL)
 		return STATUS_INVALID_PARAMETER;
 	if (!mr->fast)
 		return STATUS_INVALID_DEVICE_REQUEST;
-	if (st == ND_SUCCESS)
-		st = nd_qp_fast_register(qp_of(self), context, mr->object.nd,
-			(const uint64_t *)(const void *)pages, count, offset, bytes,
-			(uintptr_t)base, how);
-	return ndk_status(st);
+	if (how.status != ND_SUCCESS)
+		return ndk_status(how.status);
+	return ndk_status(nd_qp_fast_register(qp_of(self), context, mr->object.nd,
+		(const uint64_t *)(const void *)pages, count, offset, bytes, (uintptr_t)base,
+		how.flags));
 }
 
 static NTSTATUS
@@ -128,19 +152,19 @@ qp_invalidate(NDK_QP *self, PVOID context, NDK_OBJECT_HEADER *named, ULONG flags
 {
 	const struct ndk_mr *mr = qp_peer_object(self, named, NdkObjectTypeMr);
 	const struct ndk_object *mw = qp_peer_object(self, named, NdkObjectTypeMw);
-	uint32_t how;
-	nd_status st = nd_flags_of_ndk(ND_REQUEST_INVALIDATE, flags, &how);
+	const struct how how = how_of(ND_REQUEST_INVALIDATE, flags);
+	nd_status st;
 
 	if (mr == NULL && mw == NULL)
 		return STATUS_INVALID_PARAMETER;
-	if (st != ND_SUCCESS)
-		return ndk_status(st);
+	if (how.status != ND_SUCCESS)
+		return ndk_status(how.status);
 	if (mw != NULL)
-		st = nd_qp_invalidate(qp_of(self), context, mw->nd, how);
+		st = nd_qp_invalidate(qp_of(self), context, mw->nd, how.flags);
 	else if (mr->fast)
-		st = nd_qp_invalidate_fr(qp_of(self), context, mr->object.nd, how);
-	else
-		st = nd_qp_invalidate_mr(qp_of(self), context, mr->object.nd, how); /* R-INV-01 */
+		st = nd_qp_invalidate_fr(qp_of(self), context, mr->object.nd, how.flags);
+	else /* R-INV-01 */
+		st = nd_qp_invalidate_mr(qp_of(self), context, mr->object.nd, how.flags);
 	return ndk_status(st);
 }
 
