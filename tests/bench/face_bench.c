@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "ndclient/cq/cq.h"
-#include "ndclient/mem/region.h"
 #include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
@@ -41,6 +40,7 @@ struct world {
 	struct spi1_region spi1_region;
 	struct ndk_object ndk_qp, ndk_cq;
 	ND_RESULT results[2 * DEPTH];
+	ND_MW_DESCRIPTOR there; /* of version 1: the peer's */
 	uint32_t posted;
 	struct ndsh_cq entries; /* the daemon's half, as the two below */
 	struct ndsh_sq sends;
@@ -78,8 +78,8 @@ world_first(struct world *w)
 	struct spi_adapter *a = &w->spi1_adapter.base;
 
 	pthread_mutex_init(&w->spi1_adapter.windows.lock, NULL);
-	w->spi1_region.mr = zeroed(sizeof(*w->spi1_region.mr));
-	w->spi1_region.mr->token = 5;
+	w->spi1_region.token = 5;
+	w->there.Token = 7;
 	w->spi1_endpoint = (struct spi1_endpoint){
 		.object = {.vtbl = spi1_endpoint_class.vtbl, .adapter = a},
 		.qp = w->qp,
@@ -185,13 +185,12 @@ spi_takes(struct world *w, uint32_t n)
 __attribute__((noinline)) static void
 spi1_posts(struct world *w)
 {
-	const ND_MW_DESCRIPTOR there = {.Token = 7};
 	const ND_SGE sge = {w, 8, (ND_MR_HANDLE)&w->spi1_region};
 	INDEndpoint *e = (INDEndpoint *)&w->spi1_endpoint;
 	ND_RESULT *r = &w->results[2 * (w->posted++ % DEPTH)];
 
 	if (e->lpVtbl->Receive(e, &r[0], &sge, 1) != ND_SUCCESS ||
-		e->lpVtbl->Write(e, &r[1], &sge, 1, &there, 4096, 0) != ND_SUCCESS)
+		e->lpVtbl->Write(e, &r[1], &sge, 1, &w->there, 4096, 0) != ND_SUCCESS)
 		abort();
 }
 

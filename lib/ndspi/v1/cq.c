@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/compiler.h"
 #include "ndspi/create.h"
 #include "ndspi/v1/adapter.h"
 #include "ndspi/v1/cq.h"
@@ -76,39 +77,43 @@ result_status(const struct nd_result_ex *e)
 	}
 }
 
-static ND_RESULT *
+BASE_INLINE ND_RESULT *
 result_fill(const struct nd_result_ex *e)
 {
 	ND_RESULT *result = e->request_context;
 
 	*result = (ND_RESULT){
-		.Status = result_status(e),
+		.Status = base_likely(e->status == ND_SUCCESS) ? ND_SUCCESS : result_status(e),
 		.BytesTransferred = e->bytes_transferred,
 	};
 	return result;
 }
 
-/*
- * The results of so many entries; room: of results, at least as many. The result of a window goes
- * right behind that of the receive, if there is room besides that for the other entries.
- */
-static SIZE_T
+/* A window's result goes right behind that of its receive, if there is room besides that for the
+ * entries that follow. How many results this makes: 1, or 0. */
+static __attribute__((noinline)) SIZE_T
+window_result(struct spi1_cq *q, uint32_t token, ND_RESULT **result, bool room)
+{
+	ND_RESULT *told = spi1_windows_invalidated(&spi1_adapter_of(q)->windows, token, q, room);
+
+	if (told == NULL)
+		return 0;
+	*result = told;
+	return 1;
+}
+
+/* The results of so many entries; room: of results, at least as many. */
+BASE_INLINE SIZE_T
 cq_fill(struct spi1_cq *q, const struct nd_result_ex *e, uint32_t n, ND_RESULT *results[],
 	SIZE_T room)
 {
-	struct spi1_windows *windows = &spi1_adapter_of(q)->windows;
 	SIZE_T done = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		ND_RESULT *more;
-
 		results[done++] = result_fill(&e[i]);
-		if (e[i].request_type != ND_REQUEST_RECEIVE_AND_INVALIDATE)
-			continue;
-		more = spi1_windows_invalidated(
-			windows, e[i].invalidated_token, q, room - done > n - i - 1);
-		if (more != NULL)
-			results[done++] = more;
+		if (base_unlikely(e[i].request_type == ND_REQUEST_RECEIVE_AND_INVALIDATE))
+			done += window_result(
+				q, e[i].invalidated_token, &results[done], room - done > n - i - 1);
 	}
 	return done;
 }
@@ -116,31 +121,32 @@ cq_fill(struct spi1_cq *q, const struct nd_result_ex *e, uint32_t n, ND_RESULT *
 /*
  * How many entries to take for so many results: no more than could all bring a window's result with
  * them, and one. So all have room but the last one's, which is what the next call begins with.
- * Entries of a window that is made at this very moment are at their place but for the window's.
  */
-static uint32_t
-cq_want(const struct spi1_windows *windows, SIZE_T room)
+BASE_INLINE uint32_t
+cq_want(SIZE_T room, bool windows)
 {
-	if (__atomic_load_n(&windows->with_result, __ATOMIC_RELAXED) != 0)
+	if (windows)
 		room = (room + 1) / 2;
 	return room < BATCH ? (uint32_t)room : BATCH;
 }
 
-/* When this returns fewer than n, the queue is empty (R-CR-02). */
-static SIZE_T
-cq_take(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n)
+/* When this returns fewer than n, the queue is empty (R-CR-02). windows: there are some that have a
+ * result. A constant in each call: without them nothing is late. */
+BASE_INLINE SIZE_T
+cq_take(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n, bool windows)
 {
-	struct spi1_windows *windows = &spi1_adapter_of(q)->windows;
 	struct nd_result_ex e[BATCH];
 	ND_RESULT *late;
 	SIZE_T done = 0;
+	uint32_t want;
+	int32_t got;
 
-	while (done < n && (late = spi1_windows_late(windows, q)) != NULL)
+	while (windows && done < n &&
+		(late = spi1_windows_late(&spi1_adapter_of(q)->windows, q)) != NULL)
 		results[done++] = late;
 	while (done < n) {
-		const uint32_t want = cq_want(windows, n - done);
-		const int32_t got = nd_cq_get_results_ex(q->cq, e, want);
-
+		want = cq_want(n - done, windows);
+		got = nd_cq_get_results_ex(q->cq, e, want);
 		if (got > 0)
 			done += cq_fill(q, e, (uint32_t)got, &results[done], n - done);
 		if (got < (int32_t)want)
@@ -149,16 +155,27 @@ cq_take(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n)
 	return done;
 }
 
+/* One thread at a time, so that late results keep their place. */
+static __attribute__((noinline)) SIZE_T
+cq_take_with_windows(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n)
+{
+	SIZE_T done;
+
+	pthread_mutex_lock(&q->lock);
+	done = cq_take(q, results, n, true);
+	pthread_mutex_unlock(&q->lock);
+	return done;
+}
+
+/* Of a window that is made at this very moment the first result may be at another place. */
 static SIZE_T STDMETHODCALLTYPE
 cq_results(INDCompletionQueue *self, ND_RESULT *results[], SIZE_T n)
 {
 	struct spi1_cq *q = (struct spi1_cq *)self;
-	SIZE_T done;
 
-	pthread_mutex_lock(&q->lock);
-	done = cq_take(q, results, n);
-	pthread_mutex_unlock(&q->lock);
-	return done;
+	if (base_unlikely(spi1_windows_have_results(&spi1_adapter_of(q)->windows)))
+		return cq_take_with_windows(q, results, n);
+	return cq_take(q, results, n, false);
 }
 
 /* ---- the object ---------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* INDEndpoint: posts. A request's context is its ND_RESULT. */
 #include <endian.h>
 
+#include "base/compiler.h"
 #include "ndspi/v1/endpoint.h"
 #include "ndspi/v1/adapter.h"
 
@@ -36,38 +37,43 @@ endpoint_submit_batch(INDEndpoint *self)
 
 /* ---- lists of buffers ---------------------------------------------------------------- */
 
+/* Lists of libndclient's have lengths of 32 bits, and tokens for handles. A buffer without a handle
+ * is of no registered memory. *flags: ND_OP_FLAG_INLINE, if there is one; else 0. */
+BASE_INLINE HRESULT
+sge_translate(struct nd_sge to[], const ND_SGE from[], SIZE_T n, uint32_t *flags)
+{
+	SIZE_T lengths = 0;
+
+	*flags = 0;
+	for (SIZE_T i = 0; i < n; i++) {
+		lengths |= from[i].Length;
+		to[i].buffer = from[i].pAddr;
+		to[i].bytes = (uint32_t)from[i].Length;
+		to[i].token = spi1_region_token(from[i].hMr);
+		if (base_unlikely(from[i].hMr == NULL))
+			*flags = ND_OP_FLAG_INLINE;
+	}
+	return base_likely(lengths <= UINT32_MAX) ? ND_SUCCESS : ND_BUFFER_OVERFLOW;
+}
+
 /* A list of libndclient's. */
 struct sge_list {
 	struct nd_sge sge[SPI1_SGE_MAX];
-	uint32_t n;
-	uint32_t inlined; /* ND_OP_FLAG_INLINE: a buffer is of no registered memory */
+	uint32_t inlined; /* ND_OP_FLAG_INLINE, or 0 */
 };
 
 /* most: what the endpoint was made for. */
-static HRESULT
+BASE_INLINE HRESULT
 sge_list_of(
 	const ND_RESULT *result, const ND_SGE sgl[], SIZE_T n, uint32_t most, struct sge_list *list)
 {
-	if (result == NULL)
+	if (base_unlikely(result == NULL))
 		return ND_INVALID_PARAMETER_1;
-	if (n > most)
+	if (base_unlikely(n > most))
 		return ND_DATA_OVERRUN;
-	if (sgl == NULL && n != 0)
+	if (base_unlikely(sgl == NULL && n != 0))
 		return ND_INVALID_PARAMETER_2;
-	list->n = (uint32_t)n;
-	list->inlined = 0;
-	for (SIZE_T i = 0; i < n; i++) {
-		if (sgl[i].Length > UINT32_MAX)
-			return ND_BUFFER_OVERFLOW;
-		list->sge[i] = (struct nd_sge){
-			.buffer = sgl[i].pAddr,
-			.bytes = (uint32_t)sgl[i].Length,
-			.token = spi1_region_token(sgl[i].hMr),
-		};
-		if (sgl[i].hMr == NULL)
-			list->inlined = ND_OP_FLAG_INLINE;
-	}
-	return ND_SUCCESS;
+	return sge_translate(list->sge, sgl, n, &list->inlined);
 }
 
 /* ---- messages ------------------------------------------------------------------------ */
@@ -83,7 +89,7 @@ endpoint_send(INDEndpoint *self, ND_RESULT *result, const ND_SGE *sgl, SIZE_T n,
 		return hr;
 	if ((flags & ~SEND_FLAGS) != 0)
 		return ND_INVALID_PARAMETER_4;
-	return nd_qp_send(e->qp, result, list.sge, list.n, flags | list.inlined);
+	return nd_qp_send(e->qp, result, list.sge, (uint32_t)n, flags | list.inlined);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -101,7 +107,7 @@ endpoint_send_and_invalidate(INDEndpoint *self, ND_RESULT *result, const ND_SGE 
 	if ((flags & ~SEND_FLAGS) != 0)
 		return ND_INVALID_PARAMETER_5;
 	return nd_qp_send_and_invalidate(
-		e->qp, result, list.sge, list.n, window->Token, flags | list.inlined);
+		e->qp, result, list.sge, (uint32_t)n, window->Token, flags | list.inlined);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -111,7 +117,7 @@ endpoint_receive(INDEndpoint *self, ND_RESULT *result, const ND_SGE *sgl, SIZE_T
 	struct sge_list list;
 	HRESULT hr = sge_list_of(result, sgl, n, e->inbound_sge, &list);
 
-	return hr == ND_SUCCESS ? nd_qp_receive(e->qp, result, list.sge, list.n) : hr;
+	return hr == ND_SUCCESS ? nd_qp_receive(e->qp, result, list.sge, (uint32_t)n) : hr;
 }
 
 /* ---- the peer's memory --------------------------------------------------------------- */
@@ -122,7 +128,7 @@ window_address(const ND_MW_DESCRIPTOR *window, ULONGLONG offset)
 	return be64toh(window->Base) + offset;
 }
 
-static HRESULT
+BASE_INLINE HRESULT
 transfer_list(const struct spi1_endpoint *e, const ND_RESULT *result, const ND_SGE *sgl, SIZE_T n,
 	const ND_MW_DESCRIPTOR *window, DWORD flags, struct sge_list *list)
 {
@@ -145,7 +151,7 @@ endpoint_read(INDEndpoint *self, ND_RESULT *result, const ND_SGE *sgl, SIZE_T n,
 
 	if (hr != ND_SUCCESS)
 		return hr;
-	return nd_qp_read(e->qp, result, list.sge, list.n, window_address(window, offset),
+	return nd_qp_read(e->qp, result, list.sge, (uint32_t)n, window_address(window, offset),
 		window->Token, flags);
 }
 
@@ -159,7 +165,7 @@ endpoint_write(INDEndpoint *self, ND_RESULT *result, const ND_SGE *sgl, SIZE_T n
 
 	if (hr != ND_SUCCESS)
 		return hr;
-	return nd_qp_write(e->qp, result, list.sge, list.n, window_address(window, offset),
+	return nd_qp_write(e->qp, result, list.sge, (uint32_t)n, window_address(window, offset),
 		window->Token, flags | list.inlined);
 }
 

@@ -89,16 +89,24 @@ region_new(struct spi1_adapter *a, struct spi1_region **out)
 static void
 region_registered(struct nd_overlapped *nd, nd_status st)
 {
-	if (st != ND_SUCCESS)
-		region_give_back(((struct spi_request *)nd)->context);
+	struct spi1_region *r = ((struct spi_request *)nd)->context;
+
+	if (st == ND_SUCCESS)
+		__atomic_store_n(&r->token, nd_mr_local_token(r->mr), __ATOMIC_RELEASE);
+	else
+		region_give_back(r);
 	spi_request_done(nd, st);
 }
 
 static void
 region_deregistered(struct nd_overlapped *nd, nd_status st)
 {
-	if (st == ND_SUCCESS)
-		region_give_back(((struct spi_request *)nd)->context);
+	struct spi1_region *r = ((struct spi_request *)nd)->context;
+
+	if (st == ND_SUCCESS) {
+		__atomic_store_n(&r->token, 0, __ATOMIC_RELEASE);
+		region_give_back(r);
+	}
 	spi_request_done(nd, st);
 }
 

@@ -11,6 +11,8 @@
 
 struct spi1_region {
 	struct nd_mr *mr;
+	uint32_t
+		token; /* atomic: nd_mr_local_token(), which a post finds here; 0: not registered */
 	struct spi1_adapter *adapter;
 	struct spi1_region *next;      /* of all */
 	struct spi1_region *next_free; /* of those that are not in use */
@@ -39,7 +41,8 @@ spi1_region_of(ND_MR_HANDLE handle)
 static inline uint32_t
 spi1_region_token(ND_MR_HANDLE handle)
 {
-	return handle != NULL ? nd_mr_local_token(spi1_region_of(handle)->mr) : 0;
+	return handle != NULL ? __atomic_load_n(&spi1_region_of(handle)->token, __ATOMIC_ACQUIRE)
+			      : 0;
 }
 
 /* INDAdapter's methods. */

@@ -7,6 +7,7 @@
 #define NDSPI_V1_WINDOW_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/queue.h>
 
 #include "ndspi/object.h"
@@ -30,6 +31,12 @@ struct spi1_windows {
 	pthread_mutex_t lock;
 	LIST_HEAD(, spi1_window) by_token[1 << SPI1_WINDOW_BITS];
 };
+
+static inline bool
+spi1_windows_have_results(const struct spi1_windows *windows)
+{
+	return __atomic_load_n(&windows->with_result, __ATOMIC_RELAXED) != 0;
+}
 
 /* Results that a queue still has to give, oldest first. */
 struct spi1_late {
