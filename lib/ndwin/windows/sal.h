@@ -26,6 +26,7 @@
 #define _Out_writes_bytes_to_(bytes, used)
 #define _Out_writes_bytes_to_opt_(bytes, used)
 #define _Out_bytecap_(bytes)
+#define _Out_opt_bytecap_post_bytecount_(room, bytes)
 #define _Outptr_
 #define _Outptr_opt_
 #define _Inout_

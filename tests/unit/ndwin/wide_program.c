@@ -27,6 +27,11 @@ struct test {
 	volatile LONGLONG bytes;
 };
 
+/* As the SDK declares NdQueryAddressList(). */
+HRESULT test_list(_In_ DWORD flags,
+	_Out_opt_bytecap_post_bytecount_(*bytes, *bytes) SOCKET_ADDRESS_LIST *list,
+	_Inout_ SIZE_T *bytes);
+
 static DWORD CALLBACK
 test_routine(_In_ LPVOID arg)
 {
