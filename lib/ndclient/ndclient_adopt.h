@@ -77,6 +77,8 @@ struct nd_adoption {
 	uint64_t kept; /* that did not get private pages again: no memory, or it may be pinned */
 	uint64_t not_adopted[16]; /* registrations, by enum nd_adopt_reason */
 };
+/* Is the region registered, in memory that is adopted? 0: it is not, or is NULL. Any thread. */
+int nd_mr_is_adopted(struct nd_mr *mr);
 /* Any time, any thread. ND_INVALID_PARAMETER: a or out is NULL. */
 nd_status nd_adoption(struct nd_adapter *a, struct nd_adoption *out);
 

@@ -119,12 +119,14 @@ adapter_new(void)
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->unused, NULL);
 	ndk_blocks_init(&a->blocks);
+	ndk_adopted_init(&a->adopted);
 	return a;
 }
 
 static void
 adapter_free(struct ndk_adapter *a)
 {
+	ndk_adopted_fini(&a->adopted);
 	ndk_blocks_fini(&a->blocks);
 	pthread_cond_destroy(&a->unused);
 	pthread_mutex_destroy(&a->lock);

@@ -7,6 +7,7 @@
 
 #include "ndclient/ndclient.h"
 
+#include "ndkpi/adopted.h"
 #include "ndkpi/blocks.h"
 #include "ndkpi/ndkpi.h"
 #include "ndkpi/worker.h"
@@ -15,7 +16,8 @@ struct ndk_adapter {
 	NDK_ADAPTER face;
 	struct nd_adapter *nd;
 	struct ndk_worker worker;
-	struct ndk_blocks blocks; /* of NdkAllocateMemory() */
+	struct ndk_blocks blocks;   /* of NdkAllocateMemory() */
+	struct ndk_adopted adopted; /* other memory that is mapped */
 	pthread_mutex_t lock;
 	pthread_cond_t unused;
 	uint32_t holders; /* objects; guarded by lock */

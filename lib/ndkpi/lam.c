@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A logical address is the address in this process of a page that the daemon has mapped too, so a
- * mapping is arithmetic: it never pends and holds nothing.
+ * A logical address is the address in this process of a page that the daemon has mapped too. Memory
+ * of NdkAllocateMemory() is that already, and a mapping of it holds nothing; other memory is
+ * adopted as long as a mapping holds it (adopted.h). Neither pends: the calls wait for the daemon.
  */
 #include "ndkpi/adapter.h"
 #include "ndkpi/lam.h"
 #include "ndkpi/mdl.h"
+#include "ndkpi/status.h"
 
 static void
 lam_fill(NDK_LOGICAL_ADDRESS_MAPPING *lam, uintptr_t page, ULONG count)
@@ -15,7 +17,6 @@ lam_fill(NDK_LOGICAL_ADDRESS_MAPPING *lam, uintptr_t page, ULONG count)
 		(NDK_LOGICAL_ADDRESS *)((char *)lam +
 					offsetof(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageArray));
 
-	lam->AdapterContext = NULL;
 	lam->AdapterPageCount = count;
 	for (ULONG i = 0; i < count; i++)
 		pages[i].QuadPart = (LONGLONG)(page + (uintptr_t)i * PAGE_SIZE);
@@ -27,15 +28,16 @@ ndk_build_lam(NDK_ADAPTER *self, MDL *mdl, SIZE_T length, NDK_FN_REQUEST_COMPLET
 {
 	struct ndk_adapter *a = (struct ndk_adapter *)self;
 	uintptr_t start = (uintptr_t)ndk_mdl_start(mdl, length);
+	struct ndk_hold *hold = NULL;
 	SIZE_T count, bytes;
+	uintptr_t page;
 	ULONG room;
+	nd_status st;
 
 	(void)completion;
 	(void)context;
 	if (start == 0 || lam_bytes == NULL || fbo == NULL)
 		return STATUS_INVALID_PARAMETER;
-	if (!ndk_blocks_have(&a->blocks, start, length))
-		return STATUS_NOT_SUPPORTED;
 	count = (NDK_PAGE_OFFSET(start) + length + PAGE_SIZE - 1) / PAGE_SIZE;
 	bytes = offsetof(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageArray) +
 		count * sizeof(NDK_LOGICAL_ADDRESS);
@@ -45,14 +47,23 @@ ndk_build_lam(NDK_ADAPTER *self, MDL *mdl, SIZE_T length, NDK_FN_REQUEST_COMPLET
 	*lam_bytes = (ULONG)bytes;
 	if (room < bytes)
 		return STATUS_BUFFER_TOO_SMALL;
+	page = start - NDK_PAGE_OFFSET(start);
+	st = ndk_blocks_have(&a->blocks, start, length)
+		     ? ND_SUCCESS
+		     : ndk_adopted_hold(&a->adopted, a->nd, page, count * PAGE_SIZE, &hold);
+	if (st != ND_SUCCESS)
+		return ndk_status(st);
 	*fbo = NDK_PAGE_OFFSET(start);
-	lam_fill(lam, start - *fbo, (ULONG)count);
+	lam->AdapterContext = hold;
+	lam_fill(lam, page, (ULONG)count);
 	return STATUS_SUCCESS;
 }
 
 VOID
 ndk_release_lam(NDK_ADAPTER *self, NDK_LOGICAL_ADDRESS_MAPPING *lam)
 {
-	(void)self;
-	(void)lam;
+	if (lam == NULL || lam->AdapterContext == NULL)
+		return;
+	ndk_adopted_drop(&((struct ndk_adapter *)self)->adopted, lam->AdapterContext);
+	lam->AdapterContext = NULL;
 }

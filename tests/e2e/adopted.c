@@ -116,8 +116,10 @@ with_regions(struct pair *p, char *at)
 	CHECK(side_adoption(&p->b).adopted == adopted + 1 && side_adoption(&p->b).bytes == BYTES);
 	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, MOVED, &beyond));
 	peer_writes(p, at, beyond, 7);
+	CHECK(nd_mr_is_adopted(whole) && nd_mr_is_adopted(part) && !nd_mr_is_adopted(beyond));
 	WANT(ND_SUCCESS, nd_mr_close(beyond));
 	WANT(ND_SUCCESS, nd_mr_deregister(whole, NULL));
+	CHECK(!nd_mr_is_adopted(whole) && !nd_mr_is_adopted(NULL));
 	CHECK(side_adoption(&p->b).ranges == 1);
 	WANT(ND_SUCCESS, nd_mr_register(whole, at + 100, BYTES - 100, ADOPT, NULL));
 	CHECK(side_adoption(&p->b).adopted == adopted + 1);
@@ -173,6 +175,7 @@ falls_back(struct pair *p, char *at, size_t bytes, enum nd_adopt_reason why)
 
 	WANT(ND_SUCCESS, region_new(p->b.pd, at, bytes, ADOPT, &mr));
 	CHECK(side_adoption(&p->b).not_adopted[why] == before + 1);
+	CHECK(!nd_mr_is_adopted(mr));
 	memset(p->a.buf, 0x42, bytes);
 	WANT(ND_SUCCESS, side_reach(&p->a, 1, at, (uint32_t)bytes, nd_mr_remote_token(mr)));
 	WANT(ND_SUCCESS, side_result(&p->a, &result));

@@ -204,6 +204,21 @@ nd_mr_close(struct nd_mr *mr)
 	return nd_close(mr, NULL);
 }
 
+int
+nd_mr_is_adopted(struct nd_mr *mr)
+{
+	struct nd_admin *admin;
+	bool adopted;
+
+	if (mr == NULL)
+		return 0;
+	admin = &mr->pd->adapter->admin;
+	pthread_mutex_lock(&admin->lock);
+	adopted = mr->state == ND_MR_REGISTERED && mr->adopted != NULL;
+	pthread_mutex_unlock(&admin->lock);
+	return adopted;
+}
+
 uint32_t
 nd_mr_local_token(const struct nd_mr *mr)
 {

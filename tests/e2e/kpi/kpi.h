@@ -118,6 +118,7 @@ void arguments(void);
 void regions(void);
 void ordinary_region(void);
 void mappings(void);
+void mapped(void);
 void talk(void);
 void private_data(void);
 void fast(void);

@@ -20,6 +20,7 @@ static const struct {
 	{"regions", regions, true},
 	{"ordinary-region", ordinary_region, true},
 	{"mappings", mappings, true},
+	{"mapped", mapped, true},
 	{"talk", talk, true},
 	{"private-data", private_data, true},
 	{"queues", queues, true},
