@@ -31,7 +31,7 @@ hash_conn(const struct roce_cm *cm, enum cm_table t, const struct roce_cm_conn *
 		return hash_id(cm, t, c->qp.qpn);
 	case CM_BY_SIDR_ID:
 		return c->active ? hash_id(cm, t, c->local_id)
-				 : hash_peer(cm, t, 0, &c->remote.gid, c->remote_id);
+				 : hash_peer(cm, t, c->tid, &c->remote.gid, c->remote_id);
 	case CM_BY_REMOTE_ID:
 		return hash_peer(cm, t, c->remote_guid, &c->remote.gid, c->remote_id);
 	default:
@@ -154,7 +154,8 @@ cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in)
 struct roce_cm_conn *
 cm_find_sidr_request(const struct roce_cm *cm, const struct cm_in *in)
 {
-	const uint64_t h = hash_peer(cm, CM_BY_SIDR_ID, 0, &in->remote, in->mad.local_id);
+	const uint64_t h =
+		hash_peer(cm, CM_BY_SIDR_ID, in->mad.tid, &in->remote, in->mad.local_id);
 	struct roce_cm_conn *c;
 
 	LIST_FOREACH (c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {

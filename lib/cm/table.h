@@ -17,7 +17,7 @@ enum cm_table {
 	CM_BY_REMOTE_ID,  /* (CA GUID, GID, comm id) of the peer */
 	CM_BY_REMOTE_QPN, /* (CA GUID, GID, QPN) of the peer */
 	CM_BY_LOCAL_QPN,
-	CM_BY_SIDR_ID, /* SIDR queries by our id, requests by (GID, id) of the peer */
+	CM_BY_SIDR_ID, /* SIDR queries by our id, requests by (tid, GID, id) of the peer */
 	CM_TABLES,
 };
 

@@ -7,6 +7,7 @@
 #include "rigs/cm_net.h"
 #include "cm/check.h"
 #include "cm/manager.h"
+#include "cm/sidr.h"
 
 #define CAPACITY 8192u /* of either part: the daemon's by default */
 #define SERVICE	 7174u
@@ -391,6 +392,51 @@ Test(cm_flood, r_lsn_03_backlog_0_is_1024)
 	}
 	cr_expect_eq(flood_held(&f), 1024);
 	cr_expect_eq(roce_cm_counters(f.cm)->rejected_backlog, 1100 - 1024);
+	flood_free(&f);
+}
+
+static uint32_t
+bucket_length(const struct cm_bucket *bucket, enum cm_table t)
+{
+	const struct roce_cm_conn *c;
+	uint32_t n = 0;
+
+	LIST_FOREACH (c, bucket, link[t])
+		n++;
+	return n;
+}
+
+/* The most that are looked at to find one. */
+static uint32_t
+flood_longest_bucket(const struct flood *f, enum cm_table t)
+{
+	uint32_t longest = 0, n;
+
+	for (uint32_t b = 0; b <= f->cm->bucket_mask; b++) {
+		n = bucket_length(&f->cm->buckets[t][b], t);
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+/* checks W-CM-41[8]: another transaction id makes another request, which the sender of a thousand
+ * under one request id must not have all others of them looked through for. */
+Test(cm_flood, requests_under_one_id_are_found_at_once)
+{
+	enum { REQUESTS = 1000 };
+	struct flood f = flood_new(CAPACITY);
+	const struct roce_cm_addr any = {.port = SERVICE};
+	const struct roce_gid from = cm_crowd_v4(1);
+
+	cr_assert_not_null(roce_cm_sidr_listen(f.cm, &any, NIC, REQUESTS, NULL, NULL));
+	for (uint32_t i = 0; i < REQUESTS; i++) {
+		struct cm_mad m = cm_crowd_sidr_req(&from, &f.gid, i, SERVICE);
+
+		m.local_id = 7;
+		cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
+	}
+	cr_expect_eq(flood_held(&f), REQUESTS);
+	cr_expect_leq(flood_longest_bucket(&f, CM_BY_SIDR_ID), 8);
 	flood_free(&f);
 }
 
