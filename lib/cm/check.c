@@ -245,7 +245,7 @@ listeners_check(const struct roce_cm *cm, struct sums sums)
 {
 	uint32_t listeners = 0;
 
-	for (unsigned b = 0; b < CM_LISTENER_BUCKETS; b++) {
+	for (unsigned b = 0; b <= cm->listener_mask; b++) {
 		const struct roce_cm_listener *l;
 
 		LIST_FOREACH (l, &cm->listeners[b], entry) {

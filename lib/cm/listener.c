@@ -20,10 +20,11 @@ listener_has(const struct roce_cm_listener *l, const struct roce_gid *gid, uint3
 	       (gid_is_any(&l->addr.gid) || gid_is_any(gid) || roce_gid_equal(&l->addr.gid, gid));
 }
 
+/* There are as many as listeners: whichever ports a client chooses, few of them meet in one. */
 static struct cm_listener_list *
 listener_bucket(struct roce_cm *cm, uint16_t port)
 {
-	return &cm->listeners[port % CM_LISTENER_BUCKETS];
+	return &cm->listeners[port & cm->listener_mask];
 }
 
 struct roce_cm_listener *

@@ -9,8 +9,6 @@
 
 struct cm_in;
 
-#define CM_LISTENER_BUCKETS 64u
-
 struct roce_cm_listener {
 	LIST_ENTRY(roce_cm_listener) entry;
 	struct cm_conn_list requests; /* undecided */

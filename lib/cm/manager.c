@@ -16,8 +16,8 @@
 
 /* Where the arrays lie behind struct roce_cm. */
 struct cm_layout {
-	size_t conns, listeners, heap, stateless, sources, buckets[CM_TABLES], total;
-	uint32_t n_buckets;
+	size_t conns, listeners, by_port, heap, stateless, sources, buckets[CM_TABLES], total;
+	uint32_t n_buckets, n_ports;
 };
 
 static size_t
@@ -27,6 +27,16 @@ layout_carve(size_t *used, size_t n, size_t bytes)
 
 	*used = at + n * bytes;
 	return at;
+}
+
+static uint32_t
+power_of_two(uint32_t least)
+{
+	uint32_t n = 16;
+
+	while (n < least)
+		n *= 2;
+	return n;
 }
 
 static bool
@@ -40,10 +50,11 @@ cm_layout_of(struct cm_layout *l, const struct roce_cm_cfg *cfg)
 		cfg->max_retries > CM_RETRIES_MAX || cfg->source_rate > CM_MAX_RATE ||
 		cfg->source_burst > CM_MAX_RATE)
 		return false;
-	for (l->n_buckets = 16; l->n_buckets < conns; l->n_buckets *= 2)
-		;
+	l->n_buckets = power_of_two(conns);
+	l->n_ports = power_of_two(cfg->max_listeners);
 	l->conns = layout_carve(&used, conns, sizeof(struct roce_cm_conn));
 	l->listeners = layout_carve(&used, cfg->max_listeners, sizeof(struct roce_cm_listener));
+	l->by_port = layout_carve(&used, l->n_ports, sizeof(struct cm_listener_list));
 	l->heap = layout_carve(&used, conns, sizeof(struct roce_cm_conn *));
 	l->stateless = layout_carve(&used, CM_STATELESS, sizeof(struct cm_answer));
 	l->sources = layout_carve(&used, CM_SCOPES * CM_SOURCES, sizeof(struct cm_source));
@@ -81,6 +92,8 @@ roce_cm_init(void *mem, const struct roce_cm_cfg *cfg)
 		cm->cfg.source_burst = CM_BURST_DEFAULT;
 	cm->conns = (void *)((uint8_t *)mem + l.conns);
 	listeners = (void *)((uint8_t *)mem + l.listeners);
+	cm->listeners = (void *)((uint8_t *)mem + l.by_port);
+	cm->listener_mask = l.n_ports - 1;
 	cm->heap = (void *)((uint8_t *)mem + l.heap);
 	cm->stateless = (void *)((uint8_t *)mem + l.stateless);
 	cm->sources = (void *)((uint8_t *)mem + l.sources);

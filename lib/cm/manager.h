@@ -24,7 +24,8 @@ struct roce_cm {
 	struct cm_user users[CM_USERS];
 	uint64_t next_listener;	   /* its serial */
 	struct cm_source *sources; /* CM_SOURCES of each scope: cm/source.h */
-	struct cm_listener_list free_listeners, listeners[CM_LISTENER_BUCKETS];
+	struct cm_listener_list free_listeners, *listeners; /* the latter by their ports */
+	uint32_t listener_mask;
 	struct cm_conn_queue tx_queue, ev_queue;
 	struct roce_cm_conn **heap;
 	uint32_t heap_n;

@@ -154,8 +154,7 @@ cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in)
 struct roce_cm_conn *
 cm_find_sidr_request(const struct roce_cm *cm, const struct cm_in *in)
 {
-	const uint64_t h =
-		hash_peer(cm, CM_BY_SIDR_ID, in->mad.tid, &in->remote, in->mad.local_id);
+	const uint64_t h = hash_peer(cm, CM_BY_SIDR_ID, in->mad.tid, &in->remote, in->mad.local_id);
 	struct roce_cm_conn *c;
 
 	LIST_FOREACH (c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {

@@ -2,6 +2,9 @@
 /* Listeners: backlog, pause, end, and addresses in use. */
 #include <criterion/criterion.h>
 
+#include <stdlib.h>
+
+#include "cm/manager.h"
 #include "rigs/cm_net.h"
 
 /* checks R-CONN-04[3], R-LSN-03[2,4] */
@@ -30,6 +33,42 @@ Test(cm_listener, r_conn_04_backlog_full)
 	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REQUEST), 3);
 	cr_expect_eq(roce_cm_counters(p->cm)->rejected_backlog, 1);
 	cm_net_free(net);
+}
+
+static uint32_t
+longest_bucket(const struct roce_cm *cm)
+{
+	uint32_t longest = 0;
+
+	for (uint32_t b = 0; b <= cm->listener_mask; b++) {
+		const struct roce_cm_listener *l;
+		uint32_t n = 0;
+
+		LIST_FOREACH (l, &cm->listeners[b], entry)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+/* A client that has most of a daemon's listeners, at ports that fall together wherever ports are
+ * told apart by their last bits, does not have others' looked for among all of them. */
+Test(cm_listener, whichever_ports_a_client_chooses)
+{
+	const struct roce_cm_cfg cfg = {.max_passive = 1, .max_listeners = 4096};
+
+	for (uint32_t apart = 1; apart <= 4096; apart *= 2) {
+		struct roce_cm *cm = roce_cm_init(calloc(1, roce_cm_bytes(&cfg)), &cfg);
+		uint32_t port = 7;
+
+		for (unsigned i = 0; i < 3584 && port < 65536; i++, port += apart) {
+			const struct roce_cm_addr any = {.port = (uint16_t)port};
+
+			cr_assert_not_null(roce_cm_listen(cm, &any, CM_NET_PORT, 0, NULL, NULL));
+		}
+		cr_expect_leq(longest_bucket(cm), 65536 / 4096, "%u apart", apart);
+		free(cm);
+	}
 }
 
 /* checks R-LSN-03[1] */

@@ -161,25 +161,27 @@ Test(cm_manager, arrays_fill_the_memory)
 			.max_active = conns[i], .max_listeners = 1 + i, .max_retries = 15};
 		struct roce_cm *cm = manager_new(&cfg);
 		const uint32_t n_buckets = cm->bucket_mask + 1;
-		struct area areas[6 + CM_TABLES] = {
+		struct area areas[7 + CM_TABLES] = {
 			area_of(cm, 1, sizeof(*cm)),
 			area_of(cm->conns, conns[i], sizeof(struct roce_cm_conn)),
 			area_of(LIST_FIRST(&cm->free_listeners), 1 + i,
 				sizeof(struct roce_cm_listener)),
+			area_of(cm->listeners, cm->listener_mask + 1,
+				sizeof(struct cm_listener_list)),
 			area_of(cm->heap, conns[i], sizeof(struct roce_cm_conn *)),
 			area_of(cm->stateless, CM_STATELESS, sizeof(struct cm_answer)),
 			area_of(cm->sources, CM_SCOPES * CM_SOURCES, sizeof(struct cm_source)),
 		};
 
 		for (unsigned t = 0; t < CM_TABLES; t++)
-			areas[6 + t] = area_of(cm->buckets[t], n_buckets, sizeof(struct cm_bucket));
-		qsort(areas, 6 + CM_TABLES, sizeof(areas[0]), by_place);
-		for (unsigned k = 1; k < 6 + CM_TABLES; k++) {
+			areas[7 + t] = area_of(cm->buckets[t], n_buckets, sizeof(struct cm_bucket));
+		qsort(areas, 7 + CM_TABLES, sizeof(areas[0]), by_place);
+		for (unsigned k = 1; k < 7 + CM_TABLES; k++) {
 			cr_expect_eq((uintptr_t)areas[k].begin % 64, 0);
 			cr_expect_geq(areas[k].begin, areas[k - 1].end);
 			cr_expect_lt(areas[k].begin - areas[k - 1].end, 64);
 		}
-		cr_expect_eq((const uint8_t *)cm + roce_cm_bytes(&cfg), areas[5 + CM_TABLES].end);
+		cr_expect_eq((const uint8_t *)cm + roce_cm_bytes(&cfg), areas[6 + CM_TABLES].end);
 		free(cm);
 	}
 }
