@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "account/number.h"
 #include "base/bucket.h"
 #include "base/share.h"
 #include "config/config.h"
@@ -26,7 +27,7 @@ struct ndd_principal {
 	const struct config_principal *rule; /* NULL: a user that no rule is about */
 	uid_t uid;			     /* if each user is a principal of its own */
 	char name[CONFIG_LABEL_BYTES + 16];
-	uint32_t number; /* in the order in which they came */
+	uint32_t number; /* account/number.h */
 	uint32_t refs;
 	uint32_t leaving;		  /* seats of sessions that are gone, whose files are not */
 	uint32_t hopeful;		  /* clients that wait for one of these */
@@ -48,7 +49,7 @@ struct ndd_accounts {
 	struct ndd_principal_list principals;
 	struct base_pool pool[CONFIG_LCORES_MAX][CONFIG_SHARE_COUNT]; /* by shard; others: [0] */
 	uint64_t refused[CONFIG_SHARE_COUNT], commands_delayed;
-	uint32_t next_number;
+	struct ndd_numbers numbers;
 	struct ndd_couriers couriers;
 };
 

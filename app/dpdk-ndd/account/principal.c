@@ -89,7 +89,7 @@ principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t
 	if (p == NULL)
 		return NULL;
 	p->rule = rule;
-	p->number = a->next_number++;
+	p->number = ndd_number_take(&a->numbers, rule, uid);
 	p->credit_ns = turn_ns(p);
 	p->uid = uid;
 	/* The daemon's own user could as well end the daemon. */
@@ -118,6 +118,7 @@ principal_free(struct ndd_accounts *a, struct ndd_principal *p)
 {
 	courier_end(a, p);
 	shares_end(a, p);
+	ndd_number_give(&a->numbers, p->number);
 	TAILQ_REMOVE(&a->principals, p, next);
 	free(p);
 }

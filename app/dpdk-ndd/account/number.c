@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "account/number.h"
+
+#include <stddef.h>
+
+static bool
+was_its_own(const struct ndd_number *n, const struct config_principal *rule, uid_t uid)
+{
+	return n->left != 0 && n->rule == rule && n->uid == uid;
+}
+
+/* NULL: all are taken. */
+static struct ndd_number *
+number_for(struct ndd_numbers *all, const struct config_principal *rule, uid_t uid)
+{
+	struct ndd_number *oldest = NULL;
+
+	for (uint32_t i = 0; i < NDD_NUMBERS; i++) {
+		struct ndd_number *n = &all->number[i];
+
+		if (n->taken)
+			continue;
+		if (was_its_own(n, rule, uid))
+			return n;
+		if (oldest == NULL || n->left < oldest->left)
+			oldest = n;
+	}
+	return oldest;
+}
+
+uint32_t
+ndd_number_take(struct ndd_numbers *all, const struct config_principal *rule, uid_t uid)
+{
+	struct ndd_number *n = number_for(all, rule, uid);
+
+	if (n == NULL)
+		return NDD_NUMBERS + all->further++ % NDD_NUMBERS;
+	*n = (struct ndd_number){.rule = rule, .uid = uid, .taken = true};
+	return (uint32_t)(n - all->number);
+}
+
+void
+ndd_number_give(struct ndd_numbers *all, uint32_t number)
+{
+	if (number >= NDD_NUMBERS)
+		return;
+	all->number[number].taken = false;
+	all->number[number].left = ++all->leavings;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Numbers of principals, by which the CM and the network tell users apart. What a user has left
+ * there outlives its principal: so one that comes again has its old number, and not what another
+ * one left, or is promised, by leaving as often as that takes.
+ */
+#ifndef NDD_NUMBER_H
+#define NDD_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct config_principal;
+
+#define NDD_NUMBERS 1024u /* as many as the CM tells apart */
+
+struct ndd_number {
+	const struct config_principal *rule;
+	uid_t uid;
+	bool taken;
+	uint64_t left; /* in the order in which they left; 0: nobody had it yet */
+};
+
+struct ndd_numbers {
+	struct ndd_number number[NDD_NUMBERS];
+	uint64_t leavings;
+	uint32_t further; /* beyond these */
+};
+
+/* The number that it had before, or the one that has been nobody's for longest. */
+uint32_t ndd_number_take(struct ndd_numbers *all, const struct config_principal *rule, uid_t uid);
+void ndd_number_give(struct ndd_numbers *all, uint32_t number);
+
+#endif
