@@ -90,6 +90,8 @@ principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t
 		return NULL;
 	p->rule = rule;
 	p->number = ndd_number_take(&a->numbers, rule, uid);
+	TAILQ_INIT(&p->due);
+	TAILQ_INIT(&p->moved);
 	p->credit_ns = turn_ns(p);
 	p->uid = uid;
 	/* The daemon's own user could as well end the daemon. */

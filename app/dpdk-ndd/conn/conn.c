@@ -31,17 +31,15 @@ ndd_conn_new(struct ndd_session *s, enum ndd_conn_state state)
 	c->session = s;
 	c->state = state;
 	c->deadline_ns = UINT64_MAX;
-	TAILQ_INSERT_TAIL(&s->daemon->conns, c, next);
+	ndd_conn_enlist(c);
 	return c;
 }
 
 void
 ndd_conn_resolve_later(struct ndd_conn *c)
 {
-	c->fresh = true;
-	c->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
-	ndd_conn_wait(c);
-	ndd_hops_until(&c->session->daemon->conn_hops, 0);
+	ndd_conn_wait(c, &c->session->daemon->resolving, ndd_now_ns() + NDD_RESOLVE_NS);
+	ndd_conn_is_due(c);
 }
 
 static void
@@ -75,7 +73,7 @@ ndd_conn_over(struct ndd_conn *c)
 	conn_release_qp(c);
 	ndd_conn_leave_no_more(c);
 	c->state = NDD_CONN_OVER;
-	c->deadline_ns = UINT64_MAX;
+	ndd_conn_wait_no_more(c);
 }
 
 void
@@ -229,9 +227,8 @@ ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev)
 		return;
 	}
 	c->state = NDD_CONN_FLUSHING;
-	c->deadline_ns = c->session->no_flush ? UINT64_MAX : ndd_now_ns() + FLUSH_GRACE_NS;
-	ndd_conn_wait(c);
-	ndd_hops_until(&d->conn_hops, c->deadline_ns);
+	if (!c->session->no_flush)
+		ndd_conn_wait(c, &d->flushing, ndd_now_ns() + FLUSH_GRACE_NS);
 }
 
 /* ---- class --------------------------------------------------------------------------------- */
@@ -242,7 +239,7 @@ ndd_conn_free(struct ndd_session *s, void *conn)
 	struct ndd_conn *c = conn;
 
 	ndd_conn_over(c);
-	ndd_conn_wait_no_more(c);
+	ndd_conn_is_not_due(c);
 	ndd_port_give(&c->port);
 	TAILQ_REMOVE(&s->daemon->conns, c, next);
 	ndd_slots_remove(&s->conns, c->id);

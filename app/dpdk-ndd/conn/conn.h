@@ -16,6 +16,8 @@
 #include "session/reply.h"
 
 struct ndd;
+struct ndd_conn_list;
+struct ndd_due_conns;
 struct ndd_qp;
 
 enum ndd_conn_state {
@@ -38,7 +40,7 @@ enum ndd_conn_state {
 
 struct ndd_conn {
 	struct ndd_sidr_user sidr; /* of datagrams */
-	TAILQ_ENTRY(ndd_conn) next, next_waiting;
+	TAILQ_ENTRY(ndd_conn) next, next_waiting, next_due;
 	struct ndd_session *session;
 	struct ndd_qp *qp;	 /* NULL until given, and when it is over */
 	struct roce_cm_conn *cm; /* NULL: the CM knows nothing of it (yet, or any more) */
@@ -59,9 +61,9 @@ struct ndd_conn {
 	uint32_t peer_q_key;	      /* of datagrams */
 	struct roce_cm_qp_params own; /* by_numbers: what its REQ or REP says of this side */
 	uint64_t deadline_ns;	      /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
-	bool fresh;		      /* the next hop was not yet asked for */
-	bool due;		      /* conn/tick.c has something to do with it, */
-	bool waits;		      /* or will have: it is in the daemon's list of these */
+	struct ndd_conn_list *waits;  /* for that, in this list; NULL: no more */
+	struct ndd_due_conns *due;    /* it goes on when this list's turn comes; NULL: does not */
+	uint64_t swept;		      /* the last sweep over all of them that it was part of */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
 	uint8_t ecn;			    /* enum ndsh_ecn: tos is without it */

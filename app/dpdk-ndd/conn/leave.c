@@ -2,6 +2,7 @@
 #include "conn/leave.h"
 
 #include "conn/conn.h"
+#include "conn/tick.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"
@@ -19,7 +20,7 @@ ndd_conn_leave_no_more(struct ndd_conn *c)
 	if (c->state != NDD_CONN_LEAVING)
 		return;
 	TAILQ_REMOVE(&d->leaving, c, next);
-	TAILQ_INSERT_TAIL(&d->conns, c, next);
+	ndd_conn_enlist(c);
 }
 
 void
@@ -52,7 +53,7 @@ ndd_conn_leave(struct ndd_conn *c, uint64_t now_ns)
 		return;
 	}
 	c->state = NDD_CONN_LEAVING;
-	c->deadline_ns = UINT64_MAX;
+	ndd_conn_wait_no_more(c);
 	TAILQ_REMOVE(&d->conns, c, next);
 	TAILQ_INSERT_TAIL(&d->leaving, c, next);
 	ndd_moment_begin(&c->left, c->session->shard);

@@ -11,41 +11,94 @@
 #include "platform/clock.h"
 #include "session/session.h"
 
+#define PER_CALL 256u /* of each list of the daemon's */
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Those whose sweep is the oldest come first. */
 void
-ndd_conn_wait(struct ndd_conn *c)
+ndd_conn_enlist(struct ndd_conn *c)
 {
-	if (c->waits)
-		return;
-	c->waits = true;
-	TAILQ_INSERT_TAIL(&c->session->daemon->waiting, c, next_waiting);
+	struct ndd *d = c->session->daemon;
+
+	c->swept = d->conn_sweep;
+	TAILQ_INSERT_TAIL(&d->conns, c, next);
+}
+
+static void
+conn_unlist(struct ndd_conn *c)
+{
+	if (c->waits != NULL)
+		TAILQ_REMOVE(c->waits, c, next_waiting);
+	c->waits = NULL;
+}
+
+void
+ndd_conn_wait(struct ndd_conn *c, struct ndd_conn_list *list, uint64_t deadline_ns)
+{
+	conn_unlist(c);
+	c->deadline_ns = deadline_ns;
+	c->waits = list;
+	TAILQ_INSERT_TAIL(list, c, next_waiting);
+	ndd_hops_until(&c->session->daemon->conn_hops, deadline_ns);
 }
 
 void
 ndd_conn_wait_no_more(struct ndd_conn *c)
 {
-	if (!c->waits)
+	conn_unlist(c);
+	c->deadline_ns = UINT64_MAX;
+}
+
+void
+ndd_conn_is_not_due(struct ndd_conn *c)
+{
+	if (c->due != NULL)
+		TAILQ_REMOVE(c->due, c, next_due);
+	c->due = NULL;
+}
+
+static void
+conn_be_due(struct ndd_conn *c, struct ndd_due_conns *list)
+{
+	if (c->due == list)
 		return;
-	c->waits = false;
-	TAILQ_REMOVE(&c->session->daemon->waiting, c, next_waiting);
+	ndd_conn_is_not_due(c);
+	c->due = list;
+	TAILQ_INSERT_TAIL(list, c, next_due);
+}
+
+/* Before what follows next hops that may not have changed at all. */
+static void
+conn_goes_first(struct ndd_conn *c)
+{
+	conn_be_due(c, &c->session->account.principal->due);
+}
+
+void
+ndd_conn_is_due(struct ndd_conn *c)
+{
+	conn_goes_first(c);
+	ndd_hops_until(&c->session->daemon->conn_hops, 0);
+}
+
+/* ---- one connection ------------------------------------------------------------------------ */
+
+static bool
+conn_resolves(const struct ndd_conn *c)
+{
+	return c->state == NDD_CONN_RESOLVING || c->state == NDD_CONN_ACCEPTING;
 }
 
 static void
 conn_step(struct ndd_conn *c, uint64_t now_ns)
 {
-	enum ndsh_status status;
+	enum ndsh_status status =
+		ndd_next_hop_by(ndd_conn_resolve(c, now_ns), now_ns, c->deadline_ns);
 
-	if (c->state == NDD_CONN_FLUSHING) {
-		if (now_ns >= c->deadline_ns)
-			ndd_conn_leave(c, now_ns);
-		return;
-	}
-	if (c->state != NDD_CONN_RESOLVING && c->state != NDD_CONN_ACCEPTING)
-		return;
-	c->fresh = false;
-	status = ndd_next_hop_by(ndd_conn_resolve(c, now_ns), now_ns, c->deadline_ns);
 	if (status == NDSH_PENDING)
 		return;
-	c->deadline_ns = UINT64_MAX;
+	ndd_conn_wait_no_more(c);
 	if (status != NDSH_OK)
 		ndd_conn_fail(c, status, NULL);
 	else if (c->state == NDD_CONN_RESOLVING)
@@ -54,63 +107,94 @@ conn_step(struct ndd_conn *c, uint64_t now_ns)
 		ndd_conn_send_reply(c, now_ns);
 }
 
-/* False: its principal has no time left in this turn, and it stays due. */
-static bool
-conn_take_turn(struct ndd_conn *c, uint64_t now_ns)
+static void
+conn_go_on(struct ndd_conn *c, uint64_t now_ns)
 {
-	struct ndd_principal *p = c->session->account.principal;
-	uint64_t began_ns = ndd_now_ns();
-
-	if (!ndd_principal_has_time(p))
-		return false;
-	c->due = false;
-	if (c->deadline_ns != UINT64_MAX)
+	if (conn_resolves(c))
 		conn_step(c, now_ns);
+	else if (c->state == NDD_CONN_FLUSHING && now_ns >= c->deadline_ns)
+		ndd_conn_leave(c, now_ns);
 	else if (c->state == NDD_CONN_ESTABLISHED)
 		ndd_conn_refresh(c, now_ns);
-	(void)ndd_principal_charge(p, began_ns);
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+/* Next hops have changed: all follow theirs, some per call. False: no more of them. */
+static bool
+conns_sweep(struct ndd *d)
+{
+	for (unsigned i = 0; i < PER_CALL; i++) {
+		struct ndd_conn *c = TAILQ_FIRST(&d->conns);
+
+		if (c == NULL || c->swept == d->conn_sweep)
+			return false;
+		TAILQ_REMOVE(&d->conns, c, next);
+		ndd_conn_enlist(c);
+		if (conn_resolves(c))
+			conn_goes_first(c);
+		else if (c->state == NDD_CONN_ESTABLISHED && c->due == NULL)
+			conn_be_due(c, &c->session->account.principal->moved);
+	}
 	return true;
 }
 
-/* All follow their next hops. */
+/* Those whose time has come are due. */
 static void
-all_are_due(struct ndd *d)
+conns_expire(struct ndd *d, struct ndd_conn_list *list, uint64_t now_ns)
 {
 	struct ndd_conn *c;
 
-	TAILQ_FOREACH (c, &d->conns, next) {
-		c->due = true;
-		ndd_conn_wait(c);
+	for (unsigned i = 0; i < PER_CALL; i++) {
+		c = TAILQ_FIRST(list);
+		if (c == NULL || c->deadline_ns > now_ns)
+			break;
+		conn_unlist(c);
+		conn_goes_first(c);
 	}
+	c = TAILQ_FIRST(list);
+	if (c != NULL)
+		ndd_hops_until(&d->conn_hops, c->deadline_ns);
 }
 
-static bool
-conn_has_to_wait(const struct ndd_conn *c)
+static void
+conn_take_turn(struct ndd_principal *p, struct ndd_conn *c, uint64_t now_ns)
 {
-	return c->due || c->fresh || c->deadline_ns != UINT64_MAX;
+	uint64_t began_ns = ndd_now_ns();
+
+	ndd_conn_is_not_due(c);
+	if (c->session->ended) /* it is being taken down */
+		return;
+	conn_go_on(c, now_ns);
+	(void)ndd_principal_charge(p, began_ns);
 }
 
-/* Most connections are established and wait for nothing: a client that connects again and again
- * does not have all of them looked at each time. */
+/* Whoever moves on the network has all connections follow, so that leaves half of the time to what
+ * the principal's clients want. False: none of its connections is due any more. */
+static bool
+principal_go_on(struct ndd_principal *p, uint64_t now_ns)
+{
+	while (!TAILQ_EMPTY(&p->due) && ndd_principal_has_time(p))
+		conn_take_turn(p, TAILQ_FIRST(&p->due), now_ns);
+	while (!TAILQ_EMPTY(&p->moved) && ndd_principal_has_half(p))
+		conn_take_turn(p, TAILQ_FIRST(&p->moved), now_ns);
+	return !TAILQ_EMPTY(&p->due) || !TAILQ_EMPTY(&p->moved);
+}
+
 void
 ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 {
-	struct ndd_conn *c, *next;
-	bool moved;
+	struct ndd_principal *p;
+	bool moved, more;
 
 	if (!ndd_hops_begin(&d->conn_hops, d->net, now_ns, &moved))
 		return;
-	if (moved)
-		all_are_due(d);
-	for (c = TAILQ_FIRST(&d->waiting); c != NULL; c = next) {
-		next = TAILQ_NEXT(c, next_waiting);
-		if (c->session->ended) /* it is being taken down */
-			continue;
-		c->due |= c->fresh || now_ns >= c->deadline_ns;
-		if (c->due && !conn_take_turn(c, now_ns))
+	d->conn_sweep += moved;
+	more = conns_sweep(d);
+	conns_expire(d, &d->resolving, now_ns);
+	conns_expire(d, &d->flushing, now_ns);
+	ndd_hops_until(&d->conn_hops, more ? 0 : UINT64_MAX);
+	TAILQ_FOREACH (p, &d->accounts.principals, next)
+		if (principal_go_on(p, now_ns))
 			ndd_hops_until(&d->conn_hops, 0);
-		ndd_hops_until(&d->conn_hops, c->deadline_ns);
-		if (!conn_has_to_wait(c))
-			ndd_conn_wait_no_more(c);
-	}
 }

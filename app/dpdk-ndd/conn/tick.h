@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections go on when they have something to do, each in the time of its principal; nobody goes
+ * through those that have not, since a client can have thousands of them wait.
+ */
 #ifndef NDD_CONN_TICK_H
 #define NDD_CONN_TICK_H
 
@@ -6,11 +10,17 @@
 
 struct ndd;
 struct ndd_conn;
+struct ndd_conn_list;
 
-/* It has become fresh, or has a deadline: it is gone through until it has neither. */
-void ndd_conn_wait(struct ndd_conn *c);
+/* It is one of the daemon's connections, and follows its next hop when these change from now on. */
+void ndd_conn_enlist(struct ndd_conn *c);
+/* It goes on at this time at the latest, which is no earlier than that of any in the list. */
+void ndd_conn_wait(struct ndd_conn *c, struct ndd_conn_list *list, uint64_t deadline_ns);
 void ndd_conn_wait_no_more(struct ndd_conn *c);
-/* Connections whose next hop is known by now or has changed, and deadlines. */
+/* It goes on in the next turn that its principal has time in. */
+void ndd_conn_is_due(struct ndd_conn *c);
+void ndd_conn_is_not_due(struct ndd_conn *c);
+/* Connections that are due, or whose next hop may have changed; some of those per call. */
 void ndd_conn_tick(struct ndd *d, uint64_t now_ns);
 
 #endif

@@ -56,15 +56,17 @@ struct ndd {
 	struct ndd_session_list sessions, ended;
 	struct ndd_session_list calling; /* session/incoming.h */
 	uint32_t session_count;
-	uint64_t delayed_until_ns;    /* the first time that a session waits for (session/rate.c) */
-	struct ndd_closer *closer;    /* of clients' sockets */
-	struct ndd_workers *workers;  /* of sessions */
-	uint32_t borrowed_mappings;   /* object/memory.c */
-	uint64_t serial;	      /* of sessions and objects; never reused */
-	struct ndd_conn_list conns;   /* all that the CM knows, but for leaving */
-	struct ndd_conn_list waiting; /* those of them that conn/tick.c goes through */
-	struct ndd_conn_list leaving; /* that wait for an lcore (conn/leave.h), and are */
-	uint64_t leave_look_ns;	      /* looked at then at the latest */
+	uint64_t delayed_until_ns;   /* the first time that a session waits for (session/rate.c) */
+	struct ndd_closer *closer;   /* of clients' sockets */
+	struct ndd_workers *workers; /* of sessions */
+	uint32_t borrowed_mappings;  /* object/memory.c */
+	uint64_t serial;	     /* of sessions and objects; never reused */
+	struct ndd_conn_list conns;  /* all that the CM knows, but for leaving */
+	/* those of them that wait, each as long as all of its list: the first ends first */
+	struct ndd_conn_list resolving, flushing;
+	uint64_t conn_sweep;		/* how often all of them were to follow their next hops */
+	struct ndd_conn_list leaving;	/* that wait for an lcore (conn/leave.h), and are */
+	uint64_t leave_look_ns;		/* looked at then at the latest */
 	struct ndd_qp_list working_qps; /* object/qp_work.h */
 	uint64_t work_look_ns;
 	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */

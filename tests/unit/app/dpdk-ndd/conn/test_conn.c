@@ -159,56 +159,6 @@ Test(conn, a_crowd_leaves)
 	cr_expect(eq(ptr, TAILQ_FIRST(&r->d.conns), c[1]));
 }
 
-static unsigned
-waiting(const struct ndd_rig *r)
-{
-	const struct ndd_conn *c;
-	unsigned n = 0;
-
-	TAILQ_FOREACH (c, &r->d.waiting, next_waiting)
-		n++;
-	return n;
-}
-
-/* Of a crowd that is established one has something to wait for. It is looked at alone, but all are
- * when next hops may have changed: those that their principal has no time for in a later turn. */
-Test(conn, those_that_wait_for_nothing_are_not_looked_at)
-{
-	enum { CROWD = 150 };
-	struct ndd_rig *r = ndd_rig_new();
-	struct ndd_session *s;
-	struct ndd_conn *c[CROWD];
-	struct ndd_principal *p;
-
-	r->cfg.max_qps = r->cfg.shard_qps = CROWD;
-	ndd_rig_principals(r);
-	(void)ndd_rig_open(r, &s);
-	p = s->account.principal;
-	for (unsigned i = 0; i < CROWD; i++) {
-		c[i] = ndd_conn_new(s, NDD_CONN_ESTABLISHED);
-		cr_assert(ne(ptr, c[i], NULL));
-	}
-	ndd_conn_tick(&r->d, ndd_now_ns());
-	c[7]->state = NDD_CONN_FLUSHING;
-	c[7]->deadline_ns = ndd_now_ns() + NDD_S;
-	ndd_conn_wait(c[7]);
-	ndd_hops_until(&r->d.conn_hops, 0);
-	p->credit_ns = NDD_S;
-	ndd_conn_tick(&r->d, ndd_now_ns());
-	cr_expect(eq(uint, waiting(r), 1));
-	cr_expect(eq(ptr, TAILQ_FIRST(&r->d.waiting), c[7]));
-	r->d.conn_hops.generation--;
-	p->credit_ns = 0;
-	ndd_conn_tick(&r->d, ndd_now_ns());
-	cr_expect(eq(uint, waiting(r), CROWD), "there is no time for them");
-	cr_expect(eq(u64, r->d.conn_hops.deadline_ns, 0), "so they come again");
-	p->credit_ns = NDD_S;
-	ndd_conn_tick(&r->d, ndd_now_ns());
-	cr_expect(eq(uint, waiting(r), 1));
-	ndd_conn_free(s, c[7]);
-	cr_expect(eq(uint, waiting(r), 0));
-}
-
 /*
  * checks R-CONN-13[1]: the peer's first request completes the Accept before any other event is
  * looked at, as the next one may be the end of the queue pair.
