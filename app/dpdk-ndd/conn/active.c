@@ -7,6 +7,7 @@
 #include "conn/conn.h"
 #include "conn/endpoint.h"
 #include "conn/notify.h"
+#include "conn/numbers.h"
 #include "control/daemon.h"
 #include "hostnet/path.h"
 #include "object/qp.h"
@@ -194,6 +195,10 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 
 	c->mtu_code = ndd_mtu_code(ndd_path_mtu(d->plane.port[c->hop.port].mtu));
 	req.mtu_code = c->mtu_code;
+	if (c->by_numbers && !ndd_cm_has_number(c)) {
+		ndd_conn_fail(c, NDSH_ERR_ABORTED, NULL);
+		return;
+	}
 	c->cm = roce_cm_connect(d->cm, now_ns, &req);
 	if (c->cm == NULL)
 		ndd_conn_fail(c, NDSH_ERR_NO_RESOURCES, NULL);

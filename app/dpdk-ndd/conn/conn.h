@@ -60,6 +60,7 @@ struct ndd_conn {
 	struct roce_cm_qp_params peer;
 	uint32_t peer_q_key;	      /* of datagrams */
 	struct roce_cm_qp_params own; /* by_numbers: what its REQ or REP says of this side */
+	struct ndsh_cm_permit permit; /* to say so */
 	uint64_t deadline_ns;	      /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
 	struct ndd_conn_list *waits;  /* for that, in this list; NULL: no more */
 	struct ndd_due_conns *due;    /* it goes on when this list's turn comes; NULL: does not */

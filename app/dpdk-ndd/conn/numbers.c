@@ -52,6 +52,17 @@ permitted_qp(const struct ndd_session *s, const struct ndsh_cm_permit *p)
 	return qp != NULL && p->key == permit_key(owner, qp) ? qp : NULL;
 }
 
+/* While the next hop is resolved the CM knows nothing of the connection. A queue pair that ends
+ * meanwhile leaves its number to another, which may be another client's: to the peer it would have
+ * this connection. */
+bool
+ndd_cm_has_number(const struct ndd_conn *c)
+{
+	const struct ndd_qp *qp = permitted_qp(c->session, &c->permit);
+
+	return qp != NULL && qp->conn == NULL;
+}
+
 /* ---- both sides ---------------------------------------------------------------------------- */
 
 static enum ndsh_status
@@ -129,6 +140,7 @@ ndd_cm_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	c->by_numbers = true;
 	c->local = l->port.addr;
+	c->permit = m->permit;
 	conn_take_values(c, qp->qpn, &m->own, ROCE_RD_ATOMIC_MAX, ROCE_RD_ATOMIC_MAX);
 	c->tos = m->tos;
 	ndd_conn_ask(c, &m->remote, m->priv, m->priv_bytes);
@@ -161,6 +173,7 @@ ndd_cm_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_ABORTED; /* the peer has vanished */
 	if (c->state != NDD_CONN_OFFERED)
 		return NDSH_ERR_NOT_CONNECTED;
+	c->permit = m->permit;
 	conn_take_values(c, qp->qpn, &m->own, c->inbound, c->outbound);
 	c->priv_bytes = m->priv_bytes;
 	memcpy(c->priv, m->priv, m->priv_bytes);

@@ -9,6 +9,10 @@
 
 #include "session/reply.h"
 
+struct ndd_conn;
+
 ndd_handler ndd_cm_permit, ndd_cm_connect, ndd_cm_accept;
+/* It has its number still: the queue pair is there, and no other connection's. */
+bool ndd_cm_has_number(const struct ndd_conn *c);
 
 #endif

@@ -6,6 +6,7 @@
 #include "conn/conn.h"
 #include "conn/listener.h"
 #include "conn/notify.h"
+#include "conn/numbers.h"
 #include "conn/passive.h"
 #include "conn/services.h"
 #include "control/daemon.h"
@@ -116,8 +117,12 @@ ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 {
 	struct ndd *d = c->session->daemon;
 	const struct roce_cm_qp_params qp = ndd_conn_own_values(c);
-	enum ndsh_status status = c->by_numbers ? NDSH_OK : ndd_conn_bring_up(c);
+	enum ndsh_status status = NDSH_OK;
 
+	if (!c->by_numbers)
+		status = ndd_conn_bring_up(c);
+	else if (!ndd_cm_has_number(c))
+		status = NDSH_ERR_ABORTED;
 	if (status != NDSH_OK) {
 		enum roce_cm_reason why = status == NDSH_ERR_REFUSED ? ROCE_CM_REASON_CONSUMER
 								     : ROCE_CM_REASON_NO_RESOURCES;

@@ -290,6 +290,62 @@ Test(numbers, not_of_a_queue_pair_that_is_gone)
 	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_ERR_ACCESS));
 }
 
+static void
+destroy_qp(const struct numbers_bench *b)
+{
+	(void)numbers_made(
+		b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_QP_DESTROY, .id = b->permit.qp});
+	ndd_rig_settle(b->r);
+}
+
+/* The queue pair ends while the next hop is resolved: another client's may have its number by then,
+ * so no peer is told it. The client that asked hears of the end, and so does a peer that waits. */
+Test(numbers, not_of_a_queue_pair_that_ends_meanwhile)
+{
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
+	const struct ndsh_cm_connect m = connect_message(&b, bound(&b, 0));
+	struct ndd_conn *c = ndd_slots_get(&b.s->conns, numbers_made(&b, &m));
+
+	c->hop = numbers_next_hop;
+	destroy_qp(&b);
+	ndd_conn_send_request(c, ndd_now_ns());
+	cr_expect(not(roce_cm_has_work(b.r->d.cm)), "no REQ");
+	cr_expect(eq(i32, numbers_told(&b, NDSH_EV_CONN_REPLY).h.status, NDSH_ERR_ABORTED));
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+}
+
+/* Its client connects it in ND's way meanwhile: the number is that connection's then. */
+Test(numbers, not_of_a_queue_pair_that_is_connected_meanwhile)
+{
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
+	const struct ndsh_cm_connect m = connect_message(&b, bound(&b, 0));
+	struct ndd_conn *c = ndd_slots_get(&b.s->conns, numbers_made(&b, &m));
+
+	c->hop = numbers_next_hop;
+	ndd_conn_take_qp(ndd_conn_new(b.s, NDD_CONN_RESOLVING), b.qp);
+	ndd_conn_send_request(c, ndd_now_ns());
+	cr_expect(not(roce_cm_has_work(b.r->d.cm)), "no REQ");
+	cr_expect(eq(i32, numbers_told(&b, NDSH_EV_CONN_REPLY).h.status, NDSH_ERR_ABORTED));
+}
+
+Test(numbers, not_of_a_queue_pair_that_ends_after_accept)
+{
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
+	struct ndsh_cm_accept m;
+	struct ndd_conn *c;
+
+	(void)listening(&b, NUMBERS_SERVICE);
+	m = accept_message(&b, requested(&b, NUMBERS_SERVICE).conn);
+	c = ndd_slots_get(&b.s->conns, m.conn);
+	(void)numbers_made(&b, &m);
+	c->hop = numbers_next_hop;
+	destroy_qp(&b);
+	ndd_conn_send_reply(c, ndd_now_ns());
+	cr_expect(eq(u32, numbers_mad(&b).attr, CM_ATTR_REJ));
+	cr_expect(eq(i32, numbers_told(&b, NDSH_EV_CONN_ESTABLISHED).h.status, NDSH_ERR_ABORTED));
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+}
+
 Test(numbers, values_are_judged)
 {
 	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
