@@ -8,6 +8,7 @@
 
 #include "rigs/crowd.h"
 #include "roce/check.h"
+#include "roce/held.h"
 #include "roce/qp/qp.h"
 #include "roce/shard/flight.h"
 #include "shm/ndsh_op.h"
@@ -218,6 +219,117 @@ Test(held, they_go_on_in_quarters)
 	cr_expect_geq(c->frames[0] - before, 36, "40 of 144: %lu",
 		(unsigned long)(c->frames[0] - before));
 	cr_expect_leq(c->frames[0] - before, 42, "%lu", (unsigned long)(c->frames[0] - before));
+	crowd_free(c);
+}
+
+/* How many of its share principal 0 has free. */
+static uint32_t
+free_of(const struct crowd *c)
+{
+	return roce_flight_room(shard_of(c), &c->principal[0]);
+}
+
+/* The peer acknowledges the first n packets that queue pair 0 has under way. */
+static void
+acknowledge_some(struct crowd *c, uint32_t n)
+{
+	crowd_answer(c, 0, roce_psn_add(c->qp[0]->una_psn, n - 1), ROCE_SYN_ACK);
+}
+
+/* A quarter is enough, and one packet less is not. */
+Test(held, they_go_on_at_a_quarter)
+{
+	struct crowd *c = many_and_one(2, 255);
+	uint32_t quarter, over;
+
+	crowd_post(c, 1, 1, LARGE);
+	crowd_send_all(c);
+	crowd_post(c, 0, 1, LARGE);
+	crowd_send_all(c);
+	quarter = roce_flight_share(shard_of(c), &c->principal[0]) / 4;
+	over = c->principal[0].flight - 4 * quarter;
+	cr_assert_eq(quarter, 36, "of 144: %u", quarter);
+	cr_assert_geq(c->principal[0].flight, 4 * quarter);
+	acknowledge_some(c, over + quarter - 1);
+	cr_assert_eq(free_of(c), quarter - 1);
+	cr_expect_eq(crowd_send_all(c), 0);
+	cr_expect_not(roce_held_may_go_on(shard_of(c)));
+	acknowledge_some(c, 1);
+	cr_assert_eq(free_of(c), quarter);
+	cr_expect(roce_held_may_go_on(shard_of(c)));
+	cr_expect_geq(crowd_send_all(c), quarter);
+	check(c);
+	crowd_free(c);
+}
+
+/* Beside one that has just rested a share is a quarter of the window, and a quarter of that is one
+ * packet here. */
+Test(held, room_for_one_packet_is_room)
+{
+	enum { SMALL = 16 };
+	struct crowd *c = crowd_new_with(4096, SMALL, 255);
+
+	crowd_add_qps(c, crowd_add_client(c, 0, 1), 2);
+	crowd_add_qps(c, crowd_add_client(c, 1, 1), 1);
+	crowd_post(c, 1, 1, 4096 * SMALL);
+	crowd_send_all(c);
+	acknowledge(c, 2);
+	crowd_post(c, 0, 1, LARGE);
+	crowd_send_all(c);
+	cr_assert_eq(roce_flight_share(shard_of(c), &c->principal[0]), SMALL / 4);
+	cr_assert_eq(free_of(c), 0);
+	crowd_add_qps(c, 0, 1); /* to which nobody answers: it stands in line alone */
+	crowd_post(c, 0, 1, LARGE);
+	crowd_send_all(c);
+	cr_assert_eq(c->principal[0].flight, 8, "4 of each of the two");
+	acknowledge(c, 0);
+	crowd_answer(c, 1, c->qp[1]->una_psn, ROCE_SYN_ACK);
+	cr_assert_eq(free_of(c), 1);
+	cr_expect(roce_held_may_go_on(shard_of(c)));
+	cr_expect_gt(crowd_send_all(c), 0);
+	check(c);
+	crowd_free(c);
+}
+
+/* Turns are for those that can send: while there is no room none is needed, and if there is one for
+ * another reason they stay in line. */
+Test(held, those_without_room_get_no_turn)
+{
+	struct crowd *c = many_and_one(MANY, 255);
+	uint64_t times;
+
+	crowd_post(c, 1, 1, LARGE);
+	crowd_post(c, 0, 1, LARGE);
+	crowd_send_all(c);
+	times = shard_of(c)->count.tx_held;
+	cr_expect_not(roce_shard_tx_pending(shard_of(c), c->p->now_ns));
+	cr_expect_eq(crowd_send_all(c), 0);
+	cr_expect_eq(shard_of(c)->count.tx_held, times);
+	check(c);
+	crowd_free(c);
+}
+
+/* Until a turn looks at it, a principal whose queue pairs have left the line is still in that of
+ * the shard. */
+Test(held, a_line_that_all_have_left_needs_no_turn)
+{
+	struct crowd *c = many_and_one(MANY, 255);
+
+	crowd_post(c, 1, 1, LARGE);
+	crowd_post(c, 0, 1, LARGE);
+	crowd_send_all(c);
+	cr_assert_not(base_list_empty(&c->principal[0].held));
+	for (unsigned i = 0; i < MANY; i++)
+		cr_assert_eq(roce_qp_modify(shard_of(c), c->qp[i], 0, ROCE_QPS_ERR, 0,
+				     &(const struct roce_qp_attr){0}),
+			ROCE_MODIFY_OK);
+	cr_assert(base_list_empty(&c->principal[0].held));
+	cr_assert_gt(free_of(c), 0);
+	cr_assert(base_linked(&c->principal[0].holding));
+	cr_expect_not(roce_held_may_go_on(shard_of(c)));
+	crowd_send_all(c);
+	cr_expect_not(base_linked(&c->principal[0].holding));
+	check(c);
 	crowd_free(c);
 }
 

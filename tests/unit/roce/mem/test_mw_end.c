@@ -255,6 +255,83 @@ Test(windows_end, a_queue_pair_goes_in_portions)
 	bench_free(b);
 }
 
+/* The call that unbinds the last one says so, though it could have unbound one more. */
+Test(windows_end, a_queue_pair_goes_with_its_last_window)
+{
+	for (uint32_t n = AT_ONCE - 2; n <= AT_ONCE; n++) {
+		struct bench *b = bench_new();
+
+		for (uint32_t k = 0; k < n; k++)
+			cr_assert(eq(int, bind(b, 0, &b->w[k]), ROCE_BIND_OK));
+		cr_expect(eq(int, roce_qp_destroy(b->s, b->qp[0]), n < AT_ONCE), "%u", n);
+		cr_expect(eq(u32, b->region->windows, 0));
+		bench_free(b);
+	}
+}
+
+/* The oldest are unbound first, whichever of the new ones the client invalidates meanwhile. */
+Test(windows_end, an_invalidation_leaves_the_oldest_the_oldest)
+{
+	enum { NEW = 4 };
+	struct bench *b = bench_new();
+	struct one w[NEW];
+
+	bind_all(b, 0);
+	modify(b, 0, ROCE_QPS_RESET);
+	modify(b, 0, ROCE_QPS_INIT);
+	for (unsigned i = 0; i < NEW; i++) {
+		w[i] = window_new(b);
+		cr_assert(eq(int, bind(b, 0, &w[i]), ROCE_BIND_OK));
+	}
+	cr_assert(lt(u32, NEW, b->region->windows), "some are to be unbound yet");
+	cr_assert(roce_mr_invalidate(b->s, b->qp[0], w[1].token, false));
+	cr_expect(roce_mw_keeps(b->s, b->qp[0]));
+	(void)turns_until_unbound(b, NEW - 1);
+	for (unsigned i = 0; i < NEW; i++)
+		cr_expect(eq(int, is_open(b, 0, &w[i]), i != 1), "%u", i);
+	bench_free(b);
+}
+
+/* A window that one queue pair had bound, and another one has now: what the first one binds next
+ * has nothing to do with it. */
+Test(windows_end, nothing_is_left_of_a_window_with_the_one_that_had_it)
+{
+	struct bench *b = bench_new();
+
+	cr_assert(eq(int, bind(b, 0, &b->w[0]), ROCE_BIND_OK));
+	cr_assert(roce_mr_invalidate(b->s, b->qp[0], b->w[0].token, false));
+	cr_assert(eq(int, bind(b, 1, &b->w[0]), ROCE_BIND_OK));
+	cr_assert(eq(int, bind(b, 1, &b->w[1]), ROCE_BIND_OK));
+	cr_assert(eq(int, bind(b, 0, &b->w[2]), ROCE_BIND_OK));
+	modify(b, 1, ROCE_QPS_ERR);
+	(void)turns_until_unbound(b, 1);
+	cr_expect(is_open(b, 0, &b->w[2]));
+	bench_free(b);
+}
+
+/* Lives that had no window are not counted, so that numbers begin anew as late as FOR_A_LIFE in
+ * mw.c takes for granted. */
+Test(windows_end, without_a_window_no_life_begins)
+{
+	struct bench *b = bench_new();
+	uint32_t first = b->qp[0]->binder, second;
+
+	modify(b, 0, ROCE_QPS_ERR);
+	modify(b, 0, ROCE_QPS_RESET);
+	cr_expect(eq(u32, b->qp[0]->binder, first));
+	modify(b, 0, ROCE_QPS_INIT);
+	bind_all(b, 0);
+	cr_expect(roce_mw_keeps(b->s, b->qp[0]));
+	modify(b, 0, ROCE_QPS_ERR);
+	second = b->qp[0]->binder;
+	cr_expect(eq(u32, second, roce_mw_next_binder((uint32_t)(b->qp[0] - b->s->qps), first)));
+	cr_assert(ne(u32, b->region->windows, 0));
+	cr_expect(not(roce_mw_keeps(b->s, b->qp[0])), "these are of an earlier life");
+	modify(b, 0, ROCE_QPS_RESET);
+	cr_expect(eq(u32, b->qp[0]->binder, second));
+	bench_free(b);
+}
+
 Test(windows_end, no_binder_is_none)
 {
 	const uint32_t lives = (1u << (32 - ROCE_INDEX_BITS)) - 1, index = 77;

@@ -142,6 +142,23 @@ Test(type_1, W_MEM_05_binds_that_are_refused)
 	refused_as_it_is(NDSH_ACCESS_WINDOW_BIND, 8, WINDOW_WRITE, false);
 }
 
+/* checks W-MEM-05[4]: a slot beyond the table is no region either. */
+Test(type_1, W_MEM_05_binds_to_no_region)
+{
+	static const uint32_t tokens[] = {0, 64u << ROCE_KEY_BITS, UINT32_MAX};
+
+	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+		struct pair *p = window_keyed_pair();
+		struct window v = window_new_keyed(p, NDSH_MW_TYPE_1);
+
+		window_bind_at(p, 1, 1, &v, tokens[i], 0, 8, WINDOW_RW, 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 1, NDSH_WC_BIND_ERR);
+		pair_expect_dead(p, 1, 1, ROCE_REASON_LOCAL_BIND);
+		window_pair_free(p, &v);
+	}
+}
+
 /* checks W-INV-02[1]: by neither side. */
 Test(type_1, W_INV_02_it_is_never_invalidated)
 {
