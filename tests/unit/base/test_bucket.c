@@ -34,3 +34,17 @@ Test(bucket, what_it_holds_and_then_its_rate)
 	cr_expect(eq(u32, take_all(&b, now_ns + 3 * TOKEN), 3));
 	cr_expect(eq(u32, take_all(&b, now_ns + 1000 * TOKEN), BURST), "no more than it holds");
 }
+
+/* It is one moment: so much before it, or behind it, counts. */
+Test(bucket, to_the_nanosecond)
+{
+	struct base_bucket b = {.full_ns = (BURST - 1) * TOKEN + 1};
+
+	cr_expect(eq(u64, base_bucket_ready_ns(&b, TOKEN, BURST), 1));
+	b.full_ns = 77001;
+	base_bucket_take(&b, 77000, TOKEN);
+	cr_expect(eq(u64, b.full_ns, 77001 + TOKEN), "a token less than it would have had");
+	b.full_ns = 77000;
+	base_bucket_take(&b, 77001, TOKEN);
+	cr_expect(eq(u64, b.full_ns, 77001 + TOKEN), "it was full");
+}

@@ -294,6 +294,31 @@ Test(cm_flood, w_cm_54_each_user_gets_its_share)
 	flood_free(&f);
 }
 
+/* checks W-CM-54[7]: the last user that has a place of its own is one as any other. */
+Test(cm_flood, w_cm_54_the_last_user_has_a_share)
+{
+	struct flood f = flood_new(1200);
+
+	cr_expect_eq(flood_connects_of(&f, CM_USERS - 1), 1050);
+	cr_expect_eq(flood_connects_of(&f, 2 * CM_USERS - 1), 0, "it has the same place");
+	cr_expect_eq(flood_connects_of(&f, 0), 132);
+	flood_free(&f);
+}
+
+/* checks W-CM-54[1]: a part that is full is no share that somebody has, and is counted as what it
+ * is. */
+Test(cm_flood, w_cm_54_a_full_part_is_nobodys_share)
+{
+	struct flood f = flood_new(100);
+
+	cr_assert(roce_cm_reserve(f.cm, 1, 100));
+	cr_expect_eq(flood_connects_of(&f, 1), 100);
+	cr_expect_eq(flood_connects_of(&f, 2), 0);
+	cr_expect_eq(roce_cm_counters(f.cm)->no_resources, 2);
+	cr_expect_eq(roce_cm_counters(f.cm)->connects_refused, 0);
+	flood_free(&f);
+}
+
 /* checks W-CM-54[8] */
 Test(cm_flood, w_cm_54_a_reserve_is_there)
 {
@@ -310,6 +335,16 @@ Test(cm_flood, w_cm_54_a_reserve_is_there)
 	flood_free(&f);
 }
 
+/* Another host asks one listener. */
+static void
+flood_ask_of(struct flood *f, uint32_t service)
+{
+	const struct roce_gid from = cm_crowd_v4(f->number);
+	struct cm_mad m = cm_crowd_req(&from, &f->gid, f->number++, (uint16_t)(SERVICE + service));
+
+	cm_crowd_send(f->cm, f->now_ns, &from, &f->gid, NIC, &m);
+}
+
 /* Hosts ask one listener, few times each, until one is refused by its share. Returns what it got.
  */
 static uint32_t
@@ -318,13 +353,8 @@ flood_fill(struct flood *f, uint32_t service)
 	const uint64_t refused = roce_cm_counters(f->cm)->rejected_listener;
 	const uint32_t before = flood_held(f);
 
-	while (roce_cm_counters(f->cm)->rejected_listener == refused) {
-		const struct roce_gid from = cm_crowd_v4(f->number);
-		struct cm_mad m =
-			cm_crowd_req(&from, &f->gid, f->number++, (uint16_t)(SERVICE + service));
-
-		cm_crowd_send(f->cm, f->now_ns, &from, &f->gid, NIC, &m);
-	}
+	while (roce_cm_counters(f->cm)->rejected_listener == refused)
+		flood_ask_of(f, service);
 	return flood_held(f) - before;
 }
 
@@ -353,6 +383,33 @@ Test(cm_flood, w_cm_54_listeners_of_a_user_share)
 	}
 	cr_expect_eq(held, 1050);
 	cr_expect_gt(flood_fill(&f, 9), 0);
+	flood_free(&f);
+}
+
+/* So many more than it holds, each of another host. Returns how many of these it got. */
+static uint32_t
+flood_more(struct flood *f, uint32_t service, uint32_t n)
+{
+	const uint32_t before = flood_held(f);
+
+	for (; n > 0; n--)
+		flood_ask_of(f, service);
+	return flood_held(f) - before;
+}
+
+/* checks W-CM-54[9,10]: of the listener's share and its principal's the smaller one is what holds,
+ * also when the listener changes hands. */
+Test(cm_flood, w_cm_54_a_listener_brings_what_it_holds)
+{
+	struct flood f = flood_new_wide(1200);
+
+	cr_expect_eq(flood_fill(&f, 0), 1050);
+	roce_cm_listener_of(f.listener[0], 1);
+	cr_expect_eq(flood_fill(&f, 0), 0, "its new principal holds nothing");
+	cr_expect_eq(flood_more(&f, 1, 131), 131, "all but one of the share");
+	cr_expect_eq(flood_fill(&f, 0), 0);
+	cr_expect_eq(flood_fill(&f, 1), 1, "the last one was not taken");
+	cr_expect_null(roce_cm_check(f.cm));
 	flood_free(&f);
 }
 
@@ -507,6 +564,25 @@ Test(cm_flood, w_cm_55_a_host_is_heard_at_its_rate)
 	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 1, 20000, 2), 2 * 4000);
 	cr_expect_eq(flood_heard(&f, cm_crowd_v6, 1, 8000, 2), 8000 + 2 * 4000 - 1, "another");
 	cr_expect_eq(roce_cm_counters(f.cm)->rejected_invalid, 0);
+	flood_free(&f);
+}
+
+/* checks W-CM-55[1]: the next token is back a 4,000th of a second after the first was taken. */
+Test(cm_flood, w_cm_55_a_token_comes_back_at_its_time)
+{
+	struct flood f = flood_new(CAPACITY);
+	const struct roce_cm_counters *n = roce_cm_counters(f.cm);
+	const struct roce_gid from = cm_crowd_v4(1);
+
+	for (unsigned i = 0; i < 8000; i++)
+		flood_req(&f, &from);
+	f.now_ns += MS(1000) / 4000 - 1;
+	flood_req(&f, &from);
+	cr_expect_eq(n->rx_over_rate, 1, "a nanosecond too early");
+	f.now_ns += 1;
+	for (unsigned i = 0; i < 2; i++)
+		flood_req(&f, &from);
+	cr_expect_eq(n->rx_over_rate, 2, "it is one");
 	flood_free(&f);
 }
 
