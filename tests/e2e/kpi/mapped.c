@@ -140,7 +140,7 @@ refused(const struct side *s, char *memory)
 	munmap(constant, PAGES * PAGE_SIZE);
 }
 
-/* checks R-FR-09[1]: a page of no mapping any more is of no memory that the daemon has. */
+/* A page of no mapping any more is of no memory that the daemon has. */
 static void
 no_more(struct side *b, NDK_MR *mr, char *memory)
 {

@@ -1,115 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Strangers ask for all they can, at the capacity of a daemon; other hosts must not notice. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 #include "rigs/cm_crowd.h"
+#include "rigs/cm_flood.h"
 #include "rigs/cm_net.h"
 #include "cm/check.h"
 #include "cm/manager.h"
 #include "cm/sidr.h"
-
-#define CAPACITY 8192u /* of either part: the daemon's by default */
-#define SERVICE	 7174u
-#define SERVICES 128u /* of a host with many listeners, each of another user */
-#define NIC	 1u
-
-struct flood {
-	struct roce_cm *cm;
-	struct roce_gid gid, gid6;
-	uint64_t now_ns;
-	uint32_t number; /* of the next REQ */
-	uint32_t services;
-	struct roce_cm_listener *listener[SERVICES];
-	unsigned opened, refused;
-};
-
-static void
-flood_listen(struct flood *f, uint32_t backlog)
-{
-	const struct roce_cm_addr any = {.port = (uint16_t)(SERVICE + f->services)};
-	struct roce_cm_listener *l = roce_cm_listen(f->cm, &any, NIC, backlog, NULL, NULL);
-
-	cr_assert_not_null(l);
-	roce_cm_listener_of(l, f->services);
-	f->listener[f->services++] = l;
-}
-
-static struct flood
-flood_new_at(uint32_t capacity, uint32_t backlog)
-{
-	const struct roce_cm_cfg cfg = {
-		.max_active = capacity,
-		.max_passive = capacity,
-		.max_listeners = SERVICES,
-		.secret = {0x0123456789abcdef, 0xfedcba9876543210},
-		.ca_guid = 0x0200,
-		.max_retries = 15,
-	};
-	void *mem = calloc(1, (roce_cm_bytes(&cfg) + 63) & ~(size_t)63);
-	struct flood f = {.cm = roce_cm_init(mem, &cfg), .now_ns = 1};
-
-	roce_gid_from_v4(&f.gid, (const uint8_t[4]){192, 0, 2, 1});
-	f.gid6 = (struct roce_gid){{0x20, 0x01, 0x0d, 0xb8, [15] = 1}};
-	flood_listen(&f, backlog);
-	return f;
-}
-
-/* Hosts ask all its listeners in turn, so none of them has its share before the hosts have. */
-static struct flood
-flood_new_wide(uint32_t capacity)
-{
-	struct flood f = flood_new_at(capacity, capacity);
-
-	while (f.services < SERVICES)
-		flood_listen(&f, capacity);
-	return f;
-}
-
-static struct flood
-flood_new(uint32_t capacity)
-{
-	return flood_new_at(capacity, 0);
-}
-
-static void
-flood_free(struct flood *f)
-{
-	free(f->cm);
-}
-
-/* The host handles events as an application does that, with reject, refuses each request, and
- * without it never decides; connects of its own get no answer. */
-static void
-flood_turn(struct flood *f, bool reject)
-{
-	struct roce_cm_event ev;
-	struct roce_cm_tx tx;
-
-	do
-		roce_cm_tick(f->cm, f->now_ns);
-	while (roce_cm_next_deadline(f->cm) <= f->now_ns);
-	while (roce_cm_event(f->cm, &ev)) {
-		if (ev.type == ROCE_CM_EV_REQUEST && !reject)
-			continue;
-		if (ev.type == ROCE_CM_EV_REQUEST)
-			(void)roce_cm_reject(f->cm, f->now_ns, ev.conn, 28, NULL, 0);
-		roce_cm_destroy(f->cm, f->now_ns, ev.conn);
-	}
-	while (roce_cm_tx(f->cm, &tx))
-		;
-}
-
-static void
-flood_req(struct flood *f, const struct roce_gid *from)
-{
-	const struct roce_gid *to = roce_gid_is_v4(from) ? &f->gid : &f->gid6;
-	const uint16_t service = (uint16_t)(SERVICE + f->number % f->services);
-	struct cm_mad m = cm_crowd_req(from, to, f->number++, service);
-
-	m.ack_timeout = 31; /* the longest time-wait that it can have */
-	cm_crowd_send(f->cm, f->now_ns, from, to, NIC, &m);
-}
 
 /* A connection of our own, for a moment. */
 static bool
@@ -117,7 +15,7 @@ flood_connect_of(struct flood *f, uint32_t user)
 {
 	const struct roce_cm_connect c = {
 		.local = {f->gid, 40000},
-		.remote = {cm_crowd_v4(UINT32_MAX), SERVICE},
+		.remote = {cm_crowd_v4(UINT32_MAX), FLOOD_SERVICE},
 		.user = user,
 		.qp.qpn = 2 + f->number,
 		.mtu_code = 3,
@@ -160,7 +58,7 @@ flood_run(struct flood *f, unsigned a_second, bool reject)
 Test(cm_flood, w_cm_54_no_connect_of_our_own_is_refused)
 {
 	for (unsigned reject = 0; reject < 2; reject++) {
-		struct flood f = flood_new(CAPACITY);
+		struct flood f = flood_new(FLOOD_CAPACITY);
 
 		flood_run(&f, 2000, reject);
 		cr_expect_eq(f.refused, 0, "%u of %u", f.refused, f.refused + f.opened);
@@ -340,9 +238,10 @@ static void
 flood_ask_of(struct flood *f, uint32_t service)
 {
 	const struct roce_gid from = cm_crowd_v4(f->number);
-	struct cm_mad m = cm_crowd_req(&from, &f->gid, f->number++, (uint16_t)(SERVICE + service));
+	struct cm_mad m =
+		cm_crowd_req(&from, &f->gid, f->number++, (uint16_t)(FLOOD_SERVICE + service));
 
-	cm_crowd_send(f->cm, f->now_ns, &from, &f->gid, NIC, &m);
+	cm_crowd_send(f->cm, f->now_ns, &from, &f->gid, FLOOD_NIC, &m);
 }
 
 /* Hosts ask one listener, few times each, until one is refused by its share. Returns what it got.
@@ -440,7 +339,7 @@ Test(cm_flood, w_cm_54_what_a_listener_leaves_is_its_users)
 /* checks R-LSN-03[5]: a listener that names no backlog has one of 1024, for all hosts together. */
 Test(cm_flood, r_lsn_03_backlog_0_is_1024)
 {
-	struct flood f = flood_new(CAPACITY);
+	struct flood f = flood_new(FLOOD_CAPACITY);
 	struct roce_gid from;
 
 	for (unsigned i = 0; i < 1100; i++) {
@@ -481,16 +380,16 @@ flood_longest_bucket(const struct flood *f, enum cm_table t)
 Test(cm_flood, requests_under_one_id_are_found_at_once)
 {
 	enum { REQUESTS = 1000 };
-	struct flood f = flood_new(CAPACITY);
-	const struct roce_cm_addr any = {.port = SERVICE};
+	struct flood f = flood_new(FLOOD_CAPACITY);
+	const struct roce_cm_addr any = {.port = FLOOD_SERVICE};
 	const struct roce_gid from = cm_crowd_v4(1);
 
-	cr_assert_not_null(roce_cm_sidr_listen(f.cm, &any, NIC, REQUESTS, NULL, NULL));
+	cr_assert_not_null(roce_cm_sidr_listen(f.cm, &any, FLOOD_NIC, REQUESTS, NULL, NULL));
 	for (uint32_t i = 0; i < REQUESTS; i++) {
-		struct cm_mad m = cm_crowd_sidr_req(&from, &f.gid, i, SERVICE);
+		struct cm_mad m = cm_crowd_sidr_req(&from, &f.gid, i, FLOOD_SERVICE);
 
 		m.local_id = 7;
-		cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
+		cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, FLOOD_NIC, &m);
 	}
 	cr_expect_eq(flood_held(&f), REQUESTS);
 	cr_expect_leq(flood_longest_bucket(&f, CM_BY_SIDR_ID), 8);
@@ -507,7 +406,7 @@ flood_ask(struct flood *f, const struct roce_gid *from)
 	unsigned answers = 0;
 
 	for (;; answers++) {
-		cm_crowd_send(f->cm, f->now_ns, from, &f->gid, NIC, &m);
+		cm_crowd_send(f->cm, f->now_ns, from, &f->gid, FLOOD_NIC, &m);
 		if (n->tx_dropped > dropped)
 			return answers;
 	}
@@ -517,7 +416,7 @@ flood_ask(struct flood *f, const struct roce_gid *from)
  * others. */
 Test(cm_flood, w_cm_54_each_host_gets_answers)
 {
-	struct flood f = flood_new(CAPACITY);
+	struct flood f = flood_new(FLOOD_CAPACITY);
 	const struct roce_gid a = cm_crowd_v4(1), b = cm_crowd_v4(2);
 	struct roce_cm_tx tx;
 
@@ -534,113 +433,15 @@ Test(cm_flood, w_cm_54_each_host_gets_answers)
 	flood_free(&f);
 }
 
-/* REQs from these hosts in turn, evenly, for so many seconds. Returns how many were looked at. */
-static uint64_t
-flood_heard(struct flood *f, struct roce_gid (*gid)(uint32_t n), unsigned hosts, unsigned a_second,
-	unsigned seconds)
-{
-	const struct roce_cm_counters *n = roce_cm_counters(f->cm);
-	const uint64_t over = n->rx_over_rate;
-	const unsigned all = a_second * seconds;
-
-	for (unsigned i = 0; i < all; i++) {
-		const struct roce_gid from = gid(i % hosts);
-
-		flood_req(f, &from);
-		if (i % 64 == 0)
-			flood_turn(f, true);
-		f->now_ns += MS(1000) / a_second;
-	}
-	return all - (n->rx_over_rate - over);
-}
-
-/* checks W-CM-55[1,3]: what is beyond the rate is dropped, and it alone. */
-Test(cm_flood, w_cm_55_a_host_is_heard_at_its_rate)
-{
-	struct flood f = flood_new(CAPACITY);
-
-	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 1, 4000, 5), 20000, "for ever");
-	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 1, 20000, 1), 8000 + 4000 - 1);
-	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 1, 20000, 2), 2 * 4000);
-	cr_expect_eq(flood_heard(&f, cm_crowd_v6, 1, 8000, 2), 8000 + 2 * 4000 - 1, "another");
-	cr_expect_eq(roce_cm_counters(f.cm)->rejected_invalid, 0);
-	flood_free(&f);
-}
-
-/* checks W-CM-55[1]: the next token is back a 4,000th of a second after the first was taken. */
-Test(cm_flood, w_cm_55_a_token_comes_back_at_its_time)
-{
-	struct flood f = flood_new(CAPACITY);
-	const struct roce_cm_counters *n = roce_cm_counters(f.cm);
-	const struct roce_gid from = cm_crowd_v4(1);
-
-	for (unsigned i = 0; i < 8000; i++)
-		flood_req(&f, &from);
-	f.now_ns += MS(1000) / 4000 - 1;
-	flood_req(&f, &from);
-	cr_expect_eq(n->rx_over_rate, 1, "a nanosecond too early");
-	f.now_ns += 1;
-	for (unsigned i = 0; i < 2; i++)
-		flood_req(&f, &from);
-	cr_expect_eq(n->rx_over_rate, 2, "it is one");
-	flood_free(&f);
-}
-
-/* checks W-CM-55[2] */
-Test(cm_flood, w_cm_55_a_subnet_is_heard_at_eight_times_that)
-{
-	struct flood f = flood_new(CAPACITY);
-
-	cr_expect_eq(flood_heard(&f, cm_crowd_v6, 100, 200000, 1), 8 * (8000 + 4000) - 1);
-	cr_expect_eq(flood_heard(&f, cm_crowd_far, 100, 200000, 1), 200000, "as many subnets");
-	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 100, 200000, 1), 200000, "IPv4 has none");
-	flood_free(&f);
-}
-
-/* checks W-CM-55[1,4]: each kind that asks for something new, and none of those that belong to a
- * connection. */
-Test(cm_flood, w_cm_55_which_messages_take_a_token)
-{
-	static const enum cm_attr asks[] = {CM_ATTR_REQ, CM_ATTR_SIDR_REQ, CM_ATTR_DREQ},
-				  others[] = {CM_ATTR_MRA, CM_ATTR_REJ, CM_ATTR_REP, CM_ATTR_RTU,
-					  CM_ATTR_DREP, CM_ATTR_SIDR_REP};
-	struct flood f = flood_new(CAPACITY);
-	const struct roce_cm_counters *n = roce_cm_counters(f.cm);
-	struct cm_mad m = {.local_id = 1, .remote_id = 1, .qpn = 2};
-	struct roce_gid from;
-
-	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		from = cm_crowd_v4(i);
-		m.attr = others[i];
-		for (unsigned k = 0; k < 10000; k++)
-			cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
-	}
-	cr_expect_eq(n->rx_over_rate, 0);
-	for (unsigned i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
-		const uint64_t over = n->rx_over_rate;
-
-		from = cm_crowd_v4(100 + i);
-		m.attr = asks[i];
-		for (unsigned k = 0; k < 10000; k++)
-			cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
-		cr_expect_eq(n->rx_over_rate - over, 2000, "%x", m.attr);
-		while (roce_cm_has_work(f.cm))
-			flood_turn(&f, false);
-		cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
-		cr_expect_eq(n->rx_over_rate - over, 2001, "%x", m.attr);
-		cr_expect_not(roce_cm_has_work(f.cm), "%x is not answered", m.attr);
-	}
-	flood_free(&f);
-}
-
 /* A job on one host connects to all queue pairs that a daemon has by default, at once. */
 Test(cm_flood, a_storm_of_honest_connects_passes)
 {
-	struct flood f = flood_new_at(2 * CAPACITY, CAPACITY); /* a daemon's passive part */
+	struct flood f =
+		flood_new_at(2 * FLOOD_CAPACITY, FLOOD_CAPACITY); /* a daemon's passive part */
 	const struct roce_gid from = cm_crowd_v4(1);
 
-	for (unsigned i = 0; i < CAPACITY / 2; i++)
+	for (unsigned i = 0; i < FLOOD_CAPACITY / 2; i++)
 		flood_req(&f, &from);
-	cr_expect_eq(flood_held(&f), CAPACITY / 2);
+	cr_expect_eq(flood_held(&f), FLOOD_CAPACITY / 2);
 	flood_free(&f);
 }
