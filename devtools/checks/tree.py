@@ -23,7 +23,7 @@ INCLUDE_FOLDERS = (
     ("app/", ("app", "lib/ndclient")),
     ("doc/examples/", ("lib/ndclient", "lib/ndspi", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
     ("tests/unit/ndspi/", ("lib", "lib/ndspi", "lib/ndwin")),
-    ("tests/unit/ndkpi/", ("lib", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
+    ("tests/unit/ndkpi/", ("tests", "lib", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
     ("tests/e2e/kpi/", ("lib", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
     ("", ("tests", "lib", "lib/ndclient", "app/dpdk-ndd", "app", "drivers")),
 )

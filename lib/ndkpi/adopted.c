@@ -156,12 +156,13 @@ ndk_adopted_hold(struct ndk_adopted *all, struct nd_adapter *a, uintptr_t at, si
 		st = nd_pd_create(a, &all->pd);
 	if (st == ND_SUCCESS)
 		st = hold_open(all, hold, at, bytes);
-	if (st == ND_SUCCESS)
+	if (st == ND_SUCCESS) {
 		LIST_INSERT_HEAD(&all->holds, hold, next);
-	else
+		*out = hold;
+	} else {
 		hold_close(hold);
+	}
 	pthread_mutex_unlock(&all->lock);
-	*out = hold;
 	return st;
 }
 

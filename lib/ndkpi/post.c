@@ -4,6 +4,8 @@
  * refused before libndclient sees it leaves nothing behind that was deferred: it hands each request
  * over at once (R-POST-12).
  */
+#include <stdbool.h>
+
 #include "base/compiler.h"
 #include "ndkpi/mr.h"
 #include "ndkpi/qp.h"
@@ -32,16 +34,20 @@ qp_flush(NDK_QP *self)
 /* ---- flags ------------------------------------------------------------------------------ */
 
 /* Those that each request may have and that have the same values: what most requests have. */
-#define SAME_FLAGS (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE)
+static bool
+flags_are_same(ULONG flags)
+{
+	return base_likely(
+		(flags & ~(ULONG)(NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE)) == 0);
+}
 
-/* Small enough for a register, so that a post needs no frame unless flags are translated. */
 struct how {
 	nd_status status;
 	uint32_t flags; /* ND's, if the status is ND_SUCCESS */
 };
 
-static __attribute__((noinline)) struct how
-translate_flags(enum nd_request_type type, ULONG flags)
+static struct how
+how_of(enum nd_request_type type, ULONG flags)
 {
 	struct how how;
 
@@ -49,24 +55,30 @@ translate_flags(enum nd_request_type type, ULONG flags)
 	return how;
 }
 
-BASE_INLINE struct how
-how_of(enum nd_request_type type, ULONG flags)
-{
-	if (base_likely((flags & ~(ULONG)SAME_FLAGS) == 0))
-		return (struct how){ND_SUCCESS, flags};
-	return translate_flags(type, flags);
-}
+/*
+ * ---- data ----
+ *
+ * Of what libndclient refuses nothing is a parameter, but flags: so a request whose flags are the
+ * same is passed on by a jump. The others have functions of their own, and with them the frames
+ * that a call of nd_flags_of_ndk() takes.
+ */
 
-/* ---- data: of what libndclient refuses nothing is a parameter, but flags ---------------- */
+static __attribute__((noinline)) NTSTATUS
+send_with(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, ULONG flags)
+{
+	const struct how how = how_of(ND_REQUEST_SEND, flags);
+
+	if (how.status != ND_SUCCESS)
+		return ndk_status(how.status);
+	return nd_qp_send(qp_of(self), context, ndk_sge(sge), n, how.flags);
+}
 
 static NTSTATUS
 qp_send(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, ULONG flags)
 {
-	const struct how how = how_of(ND_REQUEST_SEND, flags);
-
-	if (base_unlikely(how.status != ND_SUCCESS))
-		return ndk_status(how.status);
-	return nd_qp_send(qp_of(self), context, ndk_sge(sge), n, how.flags);
+	if (!flags_are_same(flags))
+		return send_with(self, context, sge, n, flags);
+	return nd_qp_send(qp_of(self), context, ndk_sge(sge), n, flags);
 }
 
 static NTSTATUS
@@ -75,7 +87,7 @@ qp_send_and_invalidate(
 {
 	const struct how how = how_of(ND_REQUEST_SEND, flags);
 
-	if (base_unlikely(how.status != ND_SUCCESS))
+	if (how.status != ND_SUCCESS)
 		return ndk_status(how.status);
 	return nd_qp_send_and_invalidate(qp_of(self), context, ndk_sge(sge), n, token, how.flags);
 }
@@ -86,26 +98,44 @@ qp_receive(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n)
 	return nd_qp_receive(qp_of(self), context, ndk_sge(sge), n);
 }
 
-static NTSTATUS
-qp_read(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, UINT64 address, UINT32 token,
+static __attribute__((noinline)) NTSTATUS
+read_with(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, UINT64 address, UINT32 token,
 	ULONG flags)
 {
 	const struct how how = how_of(ND_REQUEST_READ, flags);
 
-	if (base_unlikely(how.status != ND_SUCCESS))
+	if (how.status != ND_SUCCESS)
 		return ndk_status(how.status);
 	return nd_qp_read(qp_of(self), context, ndk_sge(sge), n, address, token, how.flags);
+}
+
+static NTSTATUS
+qp_read(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, UINT64 address, UINT32 token,
+	ULONG flags)
+{
+	if (!flags_are_same(flags))
+		return read_with(self, context, sge, n, address, token, flags);
+	return nd_qp_read(qp_of(self), context, ndk_sge(sge), n, address, token, flags);
+}
+
+static __attribute__((noinline)) NTSTATUS
+write_with(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, UINT64 address, UINT32 token,
+	ULONG flags)
+{
+	const struct how how = how_of(ND_REQUEST_WRITE, flags);
+
+	if (how.status != ND_SUCCESS)
+		return ndk_status(how.status);
+	return nd_qp_write(qp_of(self), context, ndk_sge(sge), n, address, token, how.flags);
 }
 
 static NTSTATUS
 qp_write(NDK_QP *self, PVOID context, CONST NDK_SGE *sge, ULONG n, UINT64 address, UINT32 token,
 	ULONG flags)
 {
-	const struct how how = how_of(ND_REQUEST_WRITE, flags);
-
-	if (base_unlikely(how.status != ND_SUCCESS))
-		return ndk_status(how.status);
-	return nd_qp_write(qp_of(self), context, ndk_sge(sge), n, address, token, how.flags);
+	if (!flags_are_same(flags))
+		return write_with(self, context, sge, n, address, token, flags);
+	return nd_qp_write(qp_of(self), context, ndk_sge(sge), n, address, token, flags);
 }
 
 /* ---- memory ----------------------------------------------------------------------------- */

@@ -162,6 +162,15 @@ nd_takes(struct world *w, uint32_t n)
 }
 
 __attribute__((noinline)) static void
+nd_ex_takes(struct world *w, uint32_t n)
+{
+	struct nd_result_ex r[2 * DEPTH];
+
+	if (nd_cq_get_results_ex(w->cq, r, n) != (int32_t)n)
+		abort();
+}
+
+__attribute__((noinline)) static void
 spi_posts(struct world *w)
 {
 	const ND2_SGE sge = {w, 8, 5};
@@ -225,6 +234,16 @@ ndk_takes(struct world *w, uint32_t n)
 		abort();
 }
 
+__attribute__((noinline)) static void
+ndk_ex_takes(struct world *w, uint32_t n)
+{
+	NDK_RESULT_EX r[2 * DEPTH];
+	NDK_CQ *cq = (NDK_CQ *)&w->ndk_cq;
+
+	if (cq->Dispatch->NdkGetCqResultsEx(cq, r, n) != n)
+		abort();
+}
+
 static const struct face {
 	const char *name;
 	void (*posts)(struct world *w);
@@ -235,10 +254,14 @@ static const struct face {
 	{"ndspi", spi_posts, spi_takes, 1},
 	{"ndspi-v1", spi1_posts, spi1_takes, 1},
 	{"ndkpi", ndk_posts, ndk_takes, 1},
+	{"nd-ex", nd_posts, nd_ex_takes, 1},
+	{"ndkpi-ex", ndk_posts, ndk_ex_takes, 1},
 	{"nd-16", nd_posts, nd_takes, 16},
 	{"ndspi-16", spi_posts, spi_takes, 16},
 	{"ndspi-v1-16", spi1_posts, spi1_takes, 16},
 	{"ndkpi-16", ndk_posts, ndk_takes, 16},
+	{"nd-ex-16", nd_posts, nd_ex_takes, 16},
+	{"ndkpi-ex-16", ndk_posts, ndk_ex_takes, 16},
 };
 
 static uint64_t
