@@ -53,6 +53,7 @@ struct ndd_accounts {
 	struct base_pool pool[CONFIG_LCORES_MAX][CONFIG_SHARE_COUNT]; /* by shard; others: [0] */
 	uint64_t refused[CONFIG_SHARE_COUNT], commands_delayed;
 	struct ndd_numbers numbers;
+	uint64_t turns; /* of the control thread */
 	struct ndd_couriers couriers;
 };
 

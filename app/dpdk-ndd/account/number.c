@@ -35,15 +35,24 @@ ndd_number_take(struct ndd_numbers *all, const struct config_principal *rule, ui
 
 	if (n == NULL)
 		return NDD_NUMBERS + all->further++ % NDD_NUMBERS;
-	*n = (struct ndd_number){.rule = rule, .uid = uid, .taken = true};
+	if (!was_its_own(n, rule, uid))
+		*n = (struct ndd_number){.rule = rule, .uid = uid};
+	n->taken = true;
 	return (uint32_t)(n - all->number);
 }
 
 void
-ndd_number_give(struct ndd_numbers *all, uint32_t number)
+ndd_number_give(struct ndd_numbers *all, uint32_t number, const struct ndd_spent *spent)
 {
 	if (number >= NDD_NUMBERS)
 		return;
+	all->number[number].spent = *spent;
 	all->number[number].taken = false;
 	all->number[number].left = ++all->leavings;
+}
+
+struct ndd_spent
+ndd_number_spent(const struct ndd_numbers *all, uint32_t number)
+{
+	return number < NDD_NUMBERS ? all->number[number].spent : (struct ndd_spent){0};
 }

@@ -71,6 +71,29 @@ turn_ns(const struct ndd_principal *p)
 	return (int64_t)NDD_TURN_NS * ndd_principal_weight(p);
 }
 
+/* ---- what it has spent --------------------------------------------------------------------- */
+
+static struct ndd_spent
+spent_by(const struct ndd_accounts *a, const struct ndd_principal *p)
+{
+	return (struct ndd_spent){
+		.commands = p->commands, .control_ns = turn_ns(p) - p->credit_ns, .turn = a->turns};
+}
+
+/* It is as if it had been there in all the turns since. */
+static void
+principal_has_spent(const struct ndd_accounts *a, struct ndd_principal *p)
+{
+	const struct ndd_spent spent = ndd_number_spent(&a->numbers, p->number);
+	const uint64_t turns = a->turns - spent.turn;
+	int64_t left_ns = 0;
+
+	if (turns <= (uint64_t)(spent.control_ns / NDD_TURN_NS))
+		left_ns = spent.control_ns - (int64_t)turns * turn_ns(p);
+	p->credit_ns = turn_ns(p) - (left_ns > 0 ? left_ns : 0);
+	p->commands = spent.commands;
+}
+
 /* ---- principals ---------------------------------------------------------------------------- */
 
 /* Is it one that the configuration names? Else it is a user and exists while it has clients. So is
@@ -92,7 +115,7 @@ principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t
 	p->number = ndd_number_take(&a->numbers, rule, uid);
 	TAILQ_INIT(&p->due);
 	TAILQ_INIT(&p->moved);
-	p->credit_ns = turn_ns(p);
+	principal_has_spent(a, p);
 	p->uid = uid;
 	/* The daemon's own user could as well end the daemon. */
 	p->direct = rule != NULL ? rule->direct_wakeups : uid == geteuid();
@@ -118,9 +141,11 @@ courier_end(struct ndd_accounts *a, struct ndd_principal *p)
 static void
 principal_free(struct ndd_accounts *a, struct ndd_principal *p)
 {
+	const struct ndd_spent spent = spent_by(a, p);
+
 	courier_end(a, p);
 	shares_end(a, p);
-	ndd_number_give(&a->numbers, p->number);
+	ndd_number_give(&a->numbers, p->number, &spent);
 	TAILQ_REMOVE(&a->principals, p, next);
 	free(p);
 }
@@ -239,6 +264,7 @@ ndd_accounts_turn(struct ndd_accounts *a)
 {
 	struct ndd_principal *p;
 
+	a->turns++;
 	TAILQ_FOREACH (p, &a->principals, next) {
 		p->credit_ns += turn_ns(p);
 		if (p->credit_ns > turn_ns(p))

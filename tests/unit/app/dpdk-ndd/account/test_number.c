@@ -10,6 +10,8 @@
 #include "config/config.h"
 #include "rigs/ndd_rig.h"
 
+static const struct ndd_spent nothing;
+
 static struct ndd_numbers *
 numbers_new(void)
 {
@@ -27,10 +29,10 @@ Test(number, of_one_that_comes_again)
 
 	cr_expect(ne(u32, mine, red));
 	for (uint32_t i = 0; i < 3 * NDD_NUMBERS; i++) {
-		ndd_number_give(all, mine);
+		ndd_number_give(all, mine, &nothing);
 		other = ndd_number_take(all, &rule[1], 1000);
 		cr_expect(eq(u32, ndd_number_take(all, NULL, 1000), mine));
-		ndd_number_give(all, other);
+		ndd_number_give(all, other, &nothing);
 	}
 	free(all);
 }
@@ -42,14 +44,40 @@ Test(number, the_one_that_was_left_first_goes_first)
 
 	for (uint32_t uid = 0; uid < NDD_NUMBERS; uid++)
 		cr_assert(eq(u32, ndd_number_take(all, NULL, uid), uid));
-	ndd_number_give(all, 7);
-	ndd_number_give(all, 5);
-	ndd_number_give(all, 0);
+	ndd_number_give(all, 7, &nothing);
+	ndd_number_give(all, 5, &nothing);
+	ndd_number_give(all, 0, &nothing);
 	cr_expect(eq(u32, ndd_number_take(all, NULL, 5), 5), "its own");
-	ndd_number_give(all, 5);
+	ndd_number_give(all, 5, &nothing);
 	cr_expect(eq(u32, ndd_number_take(all, NULL, 2000), 7));
 	cr_expect(eq(u32, ndd_number_take(all, NULL, 2001), 0));
 	cr_expect(eq(u32, ndd_number_take(all, NULL, 7), 5), "its own is another's now");
+	free(all);
+}
+
+/* What it has spent is told when it comes again: not what others have, nor to others. */
+Test(number, what_was_spent_is_its_owners)
+{
+	struct ndd_numbers *all = numbers_new();
+	const struct ndd_spent mine = {.commands.full_ns = 1, .control_ns = 2, .turn = 3},
+			       other = {.commands.full_ns = 4, .control_ns = 5, .turn = 6};
+	struct ndd_spent spent;
+
+	for (uint32_t uid = 0; uid < NDD_NUMBERS; uid++)
+		cr_assert(eq(u32, ndd_number_take(all, NULL, uid), uid));
+	ndd_number_give(all, 7, &mine);
+	ndd_number_give(all, 8, &other);
+	cr_assert(eq(u32, ndd_number_take(all, NULL, 7), 7));
+	spent = ndd_number_spent(all, 7);
+	cr_expect(eq(u64, spent.commands.full_ns, 1));
+	cr_expect(eq(i64, spent.control_ns, 2));
+	cr_expect(eq(u64, spent.turn, 3));
+	cr_assert(eq(u32, ndd_number_take(all, NULL, 2000), 8));
+	spent = ndd_number_spent(all, 8);
+	cr_expect(eq(u64, spent.commands.full_ns, 0));
+	cr_expect(eq(i64, spent.control_ns, 0));
+	ndd_number_give(all, NDD_NUMBERS, &mine);
+	cr_expect(eq(u64, ndd_number_spent(all, NDD_NUMBERS).commands.full_ns, 0));
 	free(all);
 }
 
@@ -66,7 +94,7 @@ Test(number, more_than_there_are)
 	for (uint32_t i = 0; i < NDD_NUMBERS + 1; i++) {
 		number = ndd_number_take(all, NULL, NDD_NUMBERS + i);
 		cr_expect(eq(u32, number, NDD_NUMBERS + i % NDD_NUMBERS));
-		ndd_number_give(all, number);
+		ndd_number_give(all, number, &nothing);
 	}
 	for (uint32_t i = 0; i < NDD_NUMBERS; i++)
 		cr_expect(all->number[i].taken);
