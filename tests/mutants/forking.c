@@ -11,6 +11,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <criterion/parameterized.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -134,10 +135,32 @@ criterion_internal_test_setup(void)
 		running->data->init();
 }
 
+/* Each parameter has a process of its own, as it is with Criterion's runner. */
+static void
+body_take_all(void (*body)(void *))
+{
+	const struct criterion_test_params p = running->data->param_();
+	int status;
+
+	for (size_t i = 0; i < p.length; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			body((char *)p.params + i * p.size);
+			return;
+		}
+		if (waitpid(pid, &status, 0) != pid || status != 0)
+			_exit(1);
+	}
+}
+
 void
 criterion_internal_test_main(void (*body)(void))
 {
-	body();
+	if (running->data->kind_ == CR_TEST_PARAMETERIZED)
+		body_take_all((void (*)(void *))body);
+	else
+		body();
 }
 
 void

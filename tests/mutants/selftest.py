@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The generator makes these mutants of a small source, and each does what its name says when it is alive."""
+"""The generator makes these mutants of a small source, and each does what its name says when it is alive. What runs
+the tests gives a test with parameters each of them."""
 
 import os
 import pathlib
@@ -103,6 +104,24 @@ int main(void)
 	return 0;
 }
 """
+# A test of three numbers, of which the second is not always right.
+PARAMETERS = """
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+static int numbers[] = {1, SECOND, 3}, runs;
+
+ParameterizedTestParameters(runner, numbers)
+{
+	return cr_make_param_array(int, numbers, 3);
+}
+
+ParameterizedTest(const int *number, runner, numbers)
+{
+	cr_assert_eq(*number, number - numbers + 1);
+	cr_assert_eq(++runs, 1, "in a process of its own");
+}
+"""
 
 
 def make(folder):
@@ -134,6 +153,22 @@ def check(mutants, program):
             yield f"{key}: {out}"
 
 
+def failed(folder, second):
+    """What the runner says of the test with these parameters."""
+    here = pathlib.Path(__file__).resolve().parent
+    source, program = folder / "parameters.c", folder / "parameters"
+    source.write_text(PARAMETERS)
+    build.run("gcc", "-w", f"-DSECOND={second}", "-o", program, source, here / "mutant.c", here / "forking.c",
+              "-lcriterion")
+    return subprocess.run([program], input="0 0 60 60 -\n", capture_output=True, text=True, check=True).stdout[:1]
+
+
+def check_runner(folder):
+    for second, want in ((2, "0"), (5, "1")):
+        if failed(folder, second) != want:
+            yield f"a test of 1, {second} and 3 {'fails' if want == '0' else 'passes'}"
+
+
 def main():
     if shutil.which("clang") is None and shutil.which("clang-14") is None:
         print("0 passed, 0 failed, 1 skipped")
@@ -142,9 +177,10 @@ def main():
         mutants, program = make(pathlib.Path(name))
         unharmed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
         faults = list(check(mutants, program)) + ([] if unharmed == "17 132" else [f"without any: {unharmed}"])
+        faults += check_runner(pathlib.Path(name))
     for fault in faults:
         print(fault)
-    print(f"{len(EXPECTED) - len(faults)} passed, {len(faults)} failed, 0 skipped")
+    print(f"{len(EXPECTED) + 2 - len(faults)} passed, {len(faults)} failed, 0 skipped")
     return 1 if faults else 0
 
 
