@@ -73,6 +73,28 @@ Test(cm_disconnect, w_cm_45_each_dreq_is_answered_by_its_transaction_id)
 	cm_net_free(b.net);
 }
 
+/* checks W-CM-45[3,5]: a peer that ends the connection waits for no RTU: one that has not left yet
+ * does not follow the answer. */
+Test(cm_disconnect, an_rtu_that_has_not_left_is_not_sent_any_more)
+{
+	static const enum cm_at at[] = {A_REP_RCVD, A_MRA_REP_SENT};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct roce_cm_event ev;
+		struct roce_cm_tx tx;
+
+		cr_assert(roce_cm_complete(b.cm, b.net->now_ns, b.conn));
+		cm_at_inject(&b, DREQ);
+		cr_assert(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(ev.type, ROCE_CM_EV_DISCONNECTED);
+		cr_expect(ev.by_peer);
+		cr_expect_eq(cm_net_next_attr(b.cm), CM_ATTR_DREP);
+		cr_expect_not(roce_cm_tx(b.cm, &tx), "%s", cm_at_names[at[i]]);
+		cm_net_free(b.net);
+	}
+}
+
 /* checks W-CM-45[3,5], W-CM-46: of whose wish the end was, by the state in which it came. */
 Test(cm_disconnect, who_ended_it)
 {
