@@ -28,6 +28,16 @@ number_for(struct ndd_numbers *all, const struct config_principal *rule, uid_t u
 	return oldest;
 }
 
+/* The last one's courier may not have ended yet. */
+static void
+number_begin(struct ndd_number *n, const struct config_principal *rule, uid_t uid)
+{
+	n->rule = rule;
+	n->uid = uid;
+	n->spent = (struct ndd_spent){0};
+	ndd_arrears_forget(&n->arrears);
+}
+
 uint32_t
 ndd_number_take(struct ndd_numbers *all, const struct config_principal *rule, uid_t uid)
 {
@@ -36,7 +46,7 @@ ndd_number_take(struct ndd_numbers *all, const struct config_principal *rule, ui
 	if (n == NULL)
 		return NDD_NUMBERS + all->further++ % NDD_NUMBERS;
 	if (!was_its_own(n, rule, uid))
-		*n = (struct ndd_number){.rule = rule, .uid = uid};
+		number_begin(n, rule, uid);
 	n->taken = true;
 	return (uint32_t)(n - all->number);
 }
@@ -55,4 +65,10 @@ struct ndd_spent
 ndd_number_spent(const struct ndd_numbers *all, uint32_t number)
 {
 	return number < NDD_NUMBERS ? all->number[number].spent : (struct ndd_spent){0};
+}
+
+struct ndd_arrears *
+ndd_number_arrears(struct ndd_numbers *all, uint32_t number)
+{
+	return number < NDD_NUMBERS ? &all->number[number].arrears : NULL;
 }

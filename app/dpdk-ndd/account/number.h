@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/bucket.h"
+#include "courier/rest.h"
 
 struct config_principal;
 
@@ -29,6 +30,7 @@ struct ndd_number {
 	const struct config_principal *rule;
 	uid_t uid;
 	struct ndd_spent spent; /* when it left */
+	struct ndd_arrears arrears;
 	bool taken;
 	uint64_t left; /* in the order in which they left; 0: nobody had it yet */
 };
@@ -45,5 +47,7 @@ uint32_t ndd_number_take(struct ndd_numbers *all, const struct config_principal 
 void ndd_number_give(struct ndd_numbers *all, uint32_t number, const struct ndd_spent *spent);
 /* What who has it had spent when it left last. */
 struct ndd_spent ndd_number_spent(const struct ndd_numbers *all, uint32_t number);
+/* What its couriers owe; NULL: that is not kept. */
+struct ndd_arrears *ndd_number_arrears(struct ndd_numbers *all, uint32_t number);
 
 #endif

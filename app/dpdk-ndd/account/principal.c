@@ -240,7 +240,8 @@ ndd_account_courier(struct ndd_account *account)
 	p->courier_share = courier_share(account);
 	if (p->courier_share == NULL)
 		return NULL;
-	p->courier = ndd_courier_start(&account->all->couriers);
+	p->courier = ndd_courier_start(
+		&account->all->couriers, ndd_number_arrears(&account->all->numbers, p->number));
 	if (p->courier == NULL)
 		base_share_give(&account->all->pool[0][CONFIG_SHARE_descriptors], p->courier_share,
 			NDD_COURIER_FILES);

@@ -22,8 +22,9 @@ struct ndd_courier {
 	struct ndd_couriers *all;
 	int epoll_fd;
 	struct ndd_rest rest;
-	bool later;		  /* the thread's: something is asked for again */
-	struct ndd_stacked *held; /* errands that wait until it has rested */
+	struct ndd_arrears arrears; /* if they are nobody else's */
+	bool later;		    /* the thread's: something is asked for again */
+	struct ndd_stacked *held;   /* errands that wait until it has rested */
 	struct ndd_wakeup wakeup;
 	struct ndd_stacked *given; /* errands */
 	bool stop;
@@ -300,18 +301,21 @@ courier_new(struct ndd_couriers *all)
 	if (c == NULL)
 		return NULL;
 	*c = (struct ndd_courier){.all = all, .wakeup.fd = -1};
+	c->rest.arrears = &c->arrears;
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	return c;
 }
 
 struct ndd_courier *
-ndd_courier_start(struct ndd_couriers *all)
+ndd_courier_start(struct ndd_couriers *all, struct ndd_arrears *arrears)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
 	struct ndd_courier *c = courier_new(all);
 
 	if (c == NULL)
 		return NULL;
+	if (arrears != NULL)
+		c->rest.arrears = arrears;
 	c->holders = 2;
 	__atomic_add_fetch(&all->running, 1, __ATOMIC_RELAXED);
 	if (c->epoll_fd >= 0 && ndd_wakeup_init(&c->wakeup) &&

@@ -18,6 +18,7 @@
 
 #include "courier/stack.h"
 
+struct ndd_arrears;
 struct ndd_courier;
 struct ndd_errand;
 struct ndd_wakeup;
@@ -34,8 +35,10 @@ struct ndd_couriers {
 	struct ndd_courier *local;  /* the control thread itself, for principals that it trusts */
 };
 
-/* By the control thread. NULL: no memory, no descriptor, or no thread; errno. */
-struct ndd_courier *ndd_courier_start(struct ndd_couriers *all);
+/* By the control thread. It goes on where the principal's last one left off: arrears must not move
+ * while any courier runs; NULL: nothing is kept. NULL: no memory, no descriptor, or no thread;
+ * errno. */
+struct ndd_courier *ndd_courier_start(struct ndd_couriers *all, struct ndd_arrears *arrears);
 /* It ends when it has run the errands that it was given. */
 void ndd_courier_release(struct ndd_courier *c);
 /* Waits until all that were released have ended, but no longer than ns. False: some have not. */

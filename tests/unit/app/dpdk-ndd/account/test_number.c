@@ -65,6 +65,8 @@ Test(number, what_was_spent_is_its_owners)
 
 	for (uint32_t uid = 0; uid < NDD_NUMBERS; uid++)
 		cr_assert(eq(u32, ndd_number_take(all, NULL, uid), uid));
+	ndd_number_arrears(all, 7)->paid_ns = 7;
+	ndd_number_arrears(all, 8)->paid_ns = 8;
 	ndd_number_give(all, 7, &mine);
 	ndd_number_give(all, 8, &other);
 	cr_assert(eq(u32, ndd_number_take(all, NULL, 7), 7));
@@ -72,10 +74,13 @@ Test(number, what_was_spent_is_its_owners)
 	cr_expect(eq(u64, spent.commands.full_ns, 1));
 	cr_expect(eq(i64, spent.control_ns, 2));
 	cr_expect(eq(u64, spent.turn, 3));
+	cr_expect(eq(u64, ndd_number_arrears(all, 7)->paid_ns, 7));
 	cr_assert(eq(u32, ndd_number_take(all, NULL, 2000), 8));
 	spent = ndd_number_spent(all, 8);
 	cr_expect(eq(u64, spent.commands.full_ns, 0));
 	cr_expect(eq(i64, spent.control_ns, 0));
+	cr_expect(eq(u64, ndd_number_arrears(all, 8)->paid_ns, 0));
+	cr_expect(eq(ptr, ndd_number_arrears(all, NDD_NUMBERS), NULL));
 	ndd_number_give(all, NDD_NUMBERS, &mine);
 	cr_expect(eq(u64, ndd_number_spent(all, NDD_NUMBERS).commands.full_ns, 0));
 	free(all);

@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "account/account.h"
 #include "account/credentials.h"
@@ -11,6 +13,8 @@
 
 #define COMMANDS 10u
 #define WEIGHT	 3u
+
+#define PATIENCE_NS (20 * NDD_S)
 
 /* Both are of the same rule, and one of them leaves. */
 struct users {
@@ -41,6 +45,8 @@ users_new(void)
 static void
 users_end(struct users *u)
 {
+	(void)ndd_accounts_end_couriers(&u->a);
+	cr_assert(ndd_couriers_wait(&u->a.couriers, PATIENCE_NS));
 	ndd_accounts_fini(&u->a);
 	free(u);
 }
@@ -51,6 +57,7 @@ leave_and_come_again(struct users *u, uint32_t turns)
 {
 	ndd_principal_put(&u->a, u->leaves);
 	cr_assert(eq(ptr, TAILQ_NEXT(u->stays, next), NULL), "it is away");
+	cr_assert(ndd_couriers_wait(&u->a.couriers, PATIENCE_NS), "and so is its courier");
 	for (uint32_t i = 0; i < turns; i++)
 		ndd_accounts_turn(&u->a);
 	u->leaves = ndd_principal_get(&u->a, &leaving);
@@ -95,6 +102,65 @@ Test(spent, time_of_the_control_thread)
 			leave_and_come_again(u, 0);
 			expect_the_same(u, "at once");
 		}
+	users_end(u);
+}
+
+/* ---- time of couriers ----------------------------------------------------------------------- */
+
+#define LONG_NS	 (10 * NDD_MS) /* of which 4 ms may be owed: 6 ms are a hundredth of 0.6 s */
+#define RESTS_NS (590 * NDD_MS)
+
+struct errand {
+	struct ndd_errand errand; /* first */
+	uint64_t takes_ns, began_ns, runs;
+};
+
+static uint64_t
+time_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * NDD_S + (uint64_t)ts.tv_nsec;
+}
+
+static void
+on_errand(struct ndd_errand *e, uint32_t asked)
+{
+	struct errand *errand = (struct errand *)e;
+	const uint64_t cpu_ns = time_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	(void)asked;
+	errand->began_ns = time_ns(CLOCK_MONOTONIC);
+	while (time_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns < errand->takes_ns)
+		;
+	__atomic_store_n(&errand->runs, 1, __ATOMIC_RELEASE);
+}
+
+/* Returns when it began. */
+static uint64_t
+run_errand(struct users *u, struct ndd_principal *p, uint64_t takes_ns)
+{
+	struct ndd_account account = {.all = &u->a, .principal = p};
+	struct errand e = {.errand.run = on_errand, .takes_ns = takes_ns};
+
+	e.errand.courier = ndd_account_courier(&account);
+	cr_assert_not_null(e.errand.courier);
+	ndd_errand_ask(&e.errand, 1);
+	while (__atomic_load_n(&e.runs, __ATOMIC_ACQUIRE) == 0)
+		usleep(100);
+	return e.began_ns;
+}
+
+/* Its next courier rests as the last one would have, however often it leaves, and nobody else's. */
+Test(spent, time_of_couriers)
+{
+	struct users *u = users_new();
+	const uint64_t long_ns = run_errand(u, u->leaves, LONG_NS);
+
+	for (int i = 0; i < 3; i++)
+		leave_and_come_again(u, 1);
+	cr_expect(ge(u64, run_errand(u, u->leaves, 0), long_ns + RESTS_NS));
 	users_end(u);
 }
 

@@ -30,7 +30,7 @@ belfry_new(bool direct)
 {
 	static struct belfry b;
 
-	b.courier = ndd_courier_start(&b.all);
+	b.courier = ndd_courier_start(&b.all, NULL);
 	cr_assert_not_null(b.courier);
 	b.bell = ndd_bell_new(b.courier, direct, &b.woken, &b.client);
 	cr_assert_not_null(b.bell);

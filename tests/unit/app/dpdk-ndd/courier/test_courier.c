@@ -70,7 +70,7 @@ thing_new(void)
 static void
 start(void)
 {
-	courier = ndd_courier_start(&all);
+	courier = ndd_courier_start(&all, NULL);
 	cr_assert_not_null(courier);
 }
 

@@ -126,7 +126,7 @@ int
 main(void)
 {
 	static struct ndd_couriers all;
-	struct ndd_courier *courier = ndd_courier_start(&all);
+	struct ndd_courier *courier = ndd_courier_start(&all, NULL);
 	uint32_t others = 0;
 	pthread_t lcore;
 

@@ -44,7 +44,7 @@ static void
 start(void)
 {
 	all.local = ndd_courier_start_local(&all);
-	courier = ndd_courier_start(&all);
+	courier = ndd_courier_start(&all, NULL);
 	cr_assert_not_null(all.local);
 	cr_assert_not_null(courier);
 }

@@ -148,7 +148,7 @@ main(void)
 	STRESS_CHECK(ndd_wakeup_init(&wakeup), "no wakeup\n");
 	STRESS_CHECK(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wakeup.fd, &ev) == 0, "no epoll\n");
 	all.control = &wakeup;
-	courier = ndd_courier_start(&all);
+	courier = ndd_courier_start(&all, NULL);
 	STRESS_CHECK(courier != NULL, "no courier\n");
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		client_start(&client[i], courier);

@@ -53,7 +53,7 @@ shard_init(void)
 	cr_assert(ndd_wakeup_init(&s->wakeup));
 	cr_assert_eq(epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->wakeup.fd, &ev), 0);
 	s->knocks.lcore = &s->wakeup;
-	courier = ndd_courier_start(&couriers);
+	courier = ndd_courier_start(&couriers, NULL);
 	cr_assert_not_null(courier);
 }
 
