@@ -465,7 +465,7 @@ nothing_is_left(void)
 		u.pds, u.mrs);
 	fuzz_need(cm.listeners == 0, "%u listeners", cm.listeners);
 	fuzz_need(TAILQ_EMPTY(&d->conns) && TAILQ_EMPTY(&d->paths) && TAILQ_EMPTY(&d->ahs) &&
-			  TAILQ_EMPTY(&d->resting_ahs) && TAILQ_EMPTY(&d->groups),
+			  TAILQ_EMPTY(&d->resolving_ahs) && TAILQ_EMPTY(&d->groups),
 		"connections, handles or groups");
 	fuzz_need(w.r->shard.sessions == 0, "the lcore has a session");
 	fuzz_need(files_open() == w.files, "%u files instead of %u", files_open(), w.files);

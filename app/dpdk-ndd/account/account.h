@@ -15,9 +15,11 @@
 #include "config/config.h"
 #include "courier/courier.h"
 
+struct ndd_ah;
 struct ndd_conn;
 struct ndd_credentials;
 struct ndd_party;
+TAILQ_HEAD(ndd_due_ahs, ndd_ah);
 TAILQ_HEAD(ndd_due_conns, ndd_conn);
 
 #define NDD_WHY_BYTES 160u /* as the messages have that tell it to a client */
@@ -39,6 +41,7 @@ struct ndd_principal {
 	struct base_bucket commands;
 	uint64_t commands_delayed;	 /* how often a session had to wait for its next one */
 	struct ndd_due_conns due, moved; /* its connections that go on: conn/tick.c */
+	struct ndd_due_ahs due_ahs, moved_ahs; /* its address handles: ud/ah_tick.c */
 	int64_t credit_ns; /* time of the control thread that is left to it; below 0: owed */
 	struct ndd_party *party[CONFIG_LCORES_MAX];			/* on each shard, or NULL */
 	uint32_t members[CONFIG_LCORES_MAX];				/* of these */

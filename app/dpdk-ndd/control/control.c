@@ -80,7 +80,7 @@ ndd_lists_init(struct ndd *d)
 	d->work_look_ns = UINT64_MAX;
 	TAILQ_INIT(&d->paths);
 	TAILQ_INIT(&d->ahs);
-	TAILQ_INIT(&d->resting_ahs);
+	TAILQ_INIT(&d->resolving_ahs);
 	TAILQ_INIT(&d->groups);
 	d->delayed_until_ns = UINT64_MAX;
 }

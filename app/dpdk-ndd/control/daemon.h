@@ -69,9 +69,11 @@ struct ndd {
 	uint64_t leave_look_ns;		/* looked at then at the latest */
 	struct ndd_qp_list working_qps; /* object/qp_work.h */
 	uint64_t work_look_ns;
-	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */
-	struct ndd_ah_list ahs, resting_ahs;	       /* address handles: ud/ah.h */
-	struct ndd_group_list groups;		       /* multicast groups with members */
+	struct ndd_qp_path_list paths;	  /* of queue pairs brought up by hand */
+	struct ndd_ah_list ahs;		  /* address handles: ud/ah.h */
+	struct ndd_ah_list resolving_ahs; /* those that wait; the first ends first */
+	uint64_t ah_sweep;		  /* how often all of them were to follow their next hops */
+	struct ndd_group_list groups;	  /* multicast groups with members */
 	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
 	struct ndd_mads mads;			       /* that wait for their next hop */
 	uint32_t mad_psn;

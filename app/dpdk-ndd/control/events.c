@@ -25,7 +25,7 @@
 #include "session/async.h"
 #include "session/end.h"
 #include "session/session.h"
-#include "ud/ah.h"
+#include "ud/ah_tick.h"
 #include "ud/sidr_request.h"
 
 #define EVENT_BUDGET	256u /* per shard and round, then the sockets' turn */

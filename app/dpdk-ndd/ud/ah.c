@@ -20,6 +20,7 @@
 #include "session/send.h"
 #include "session/session.h"
 #include "ud/ah.h"
+#include "ud/ah_tick.h"
 
 #define AHS_PER_QP 4u /* of a session, for each of its limits.qps */
 
@@ -134,24 +135,6 @@ ah_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
 	return true;
 }
 
-/* ---- the daemon's lists ---------------------------------------------------------------------- */
-
-static struct ndd_ah_list *
-ah_list(const struct ndd_ah *ah)
-{
-	struct ndd *d = ah->session->daemon;
-
-	return ah->rests ? &d->resting_ahs : &d->ahs;
-}
-
-static void
-ah_rest(struct ndd_ah *ah, bool rests)
-{
-	TAILQ_REMOVE(ah_list(ah), ah, next);
-	ah->rests = rests;
-	TAILQ_INSERT_TAIL(ah_list(ah), ah, next);
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* The outcome, or the end of a handle that was good; what resolving it took is given back. */
@@ -164,7 +147,7 @@ ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_eve
 		roce_cm_destroy(ah->session->daemon->cm, ndd_now_ns(), ah->cm);
 	ah->cm = NULL;
 	ndd_port_give(&ah->port);
-	ah->deadline_ns = UINT64_MAX;
+	ndd_ah_wait_no_more(ah);
 	if (status == NDSH_OK && !ah_enter(ah))
 		status = NDSH_ERR_NO_RESOURCES;
 	ah->state = status == NDSH_OK ? NDD_AH_READY : NDD_AH_OVER;
@@ -210,10 +193,9 @@ ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	ah->priv_bytes = m->priv_bytes;
 	memcpy(ah->priv, m->priv, m->priv_bytes);
 	/* ndd_ah_tick() goes on: the reply leaves before the event. */
-	ah->due = true;
-	ah->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
-	ndd_hops_until(&s->daemon->ah_hops, 0);
-	TAILQ_INSERT_TAIL(&s->daemon->ahs, ah, next);
+	ndd_ah_enlist(ah);
+	ndd_ah_wait(ah, ndd_now_ns() + NDD_RESOLVE_NS);
+	ndd_ah_is_due(ah);
 	r->id.id = ah->id;
 	return NDSH_OK;
 }
@@ -274,7 +256,7 @@ ah_step(struct ndd_ah *ah, uint64_t now_ns)
 
 	if (status == NDSH_PENDING)
 		return;
-	ah->deadline_ns = UINT64_MAX;
+	ndd_ah_wait_no_more(ah);
 	if (status == NDSH_OK && ah->wants_service)
 		ah_query_service(ah, now_ns);
 	else
@@ -293,14 +275,24 @@ ah_refresh(struct ndd_ah *ah, uint64_t now_ns)
 	(void)ah_enter(ah); /* it has its room */
 }
 
-static void
-end_lost(struct ndd *d, struct ndd_ah_list *list, ndd_path_lost *lost, const void *arg,
-	const char *why)
+void
+ndd_ah_go_on(struct ndd_ah *ah, uint64_t now_ns)
+{
+	if (ah->state == NDD_AH_RESOLVING)
+		ah_step(ah, now_ns);
+	else if (ah->state == NDD_AH_READY)
+		ah_refresh(ah, now_ns);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void
+ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 {
 	char to[INET6_ADDRSTRLEN];
 	struct ndd_ah *ah;
 
-	TAILQ_FOREACH (ah, list, next) {
+	TAILQ_FOREACH (ah, &d->ahs, next) {
 		const struct roce_path path = {.sgid = ah->local.gid, .dgid = ah->remote.gid};
 
 		if (ah->state == NDD_AH_OVER || !lost(d, &path, arg))
@@ -312,72 +304,6 @@ end_lost(struct ndd *d, struct ndd_ah_list *list, ndd_path_lost *lost, const voi
 	}
 }
 
-void
-ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
-{
-	end_lost(d, &d->ahs, lost, arg, why);
-	end_lost(d, &d->resting_ahs, lost, arg, why);
-}
-
-/* False: its principal has no time left in this turn, and it stays due. A neighbour that answers,
- * or moves, makes thousands of handles due at once, and each may wait for its lcore. */
-static bool
-ah_take_turn(struct ndd_ah *ah, uint64_t now_ns)
-{
-	struct ndd_principal *p = ah->session->account.principal;
-	uint64_t began_ns = ndd_now_ns();
-
-	if (!ndd_principal_has_time(p))
-		return false;
-	ah->due = false;
-	if (ah->state == NDD_AH_RESOLVING)
-		ah_step(ah, now_ns);
-	else if (ah->state == NDD_AH_READY)
-		ah_refresh(ah, now_ns);
-	(void)ndd_principal_charge(p, began_ns);
-	return true;
-}
-
-static void
-ahs_wake(struct ndd *d)
-{
-	struct ndd_ah *ah;
-
-	while ((ah = TAILQ_FIRST(&d->resting_ahs)) != NULL)
-		ah_rest(ah, false);
-}
-
-static void
-ah_look(struct ndd_ah *ah, uint64_t now_ns, bool moved)
-{
-	struct ndd_hops *hops = &ah->session->daemon->ah_hops;
-
-	ah->due |= moved || now_ns >= ah->deadline_ns;
-	if (ah->due && !ah_take_turn(ah, now_ns))
-		ndd_hops_until(hops, 0);
-	ndd_hops_until(hops, ah->deadline_ns);
-	if (!ah->due && ah->state != NDD_AH_RESOLVING)
-		ah_rest(ah, true);
-}
-
-/* A new one makes it look at those that wait, however many others there are. */
-void
-ndd_ah_tick(struct ndd *d, uint64_t now_ns)
-{
-	struct ndd_ah *ah, *next;
-	bool moved;
-
-	if (!ndd_hops_begin(&d->ah_hops, d->net, now_ns, &moved))
-		return;
-	if (moved)
-		ahs_wake(d);
-	for (ah = TAILQ_FIRST(&d->ahs); ah != NULL; ah = next) {
-		next = TAILQ_NEXT(ah, next);
-		if (!ah->session->ended) /* else it is being taken down */
-			ah_look(ah, now_ns, moved);
-	}
-}
-
 static void
 ah_free(struct ndd_session *s, void *object)
 {
@@ -386,7 +312,7 @@ ah_free(struct ndd_session *s, void *object)
 	if (ah->cm != NULL)
 		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
 	ndd_port_give(&ah->port);
-	TAILQ_REMOVE(ah_list(ah), ah, next);
+	ndd_ah_unlist(ah);
 	ndd_slots_remove(&s->ahs, ah->id);
 	free(ah);
 }

@@ -19,26 +19,29 @@ enum ndd_ah_state {
 	NDD_AH_OVER, /* failed */
 };
 
+struct ndd_due_ahs;
+
 struct ndd_ah {
 	struct ndd_sidr_user sidr; /* QUERYING */
-	TAILQ_ENTRY(ndd_ah) next;  /* of the daemon's */
+	TAILQ_ENTRY(ndd_ah) next, next_waiting, next_due;
 	struct ndd_session *session;
 	struct roce_cm_conn *cm; /* QUERYING */
 	uint32_t id;
 	enum ndd_ah_state state;
 	bool wants_service;
-	bool due;	      /* ndd_ah_tick() has something to do with it */
-	bool rests;	      /* in the list of those that it need not look at */
 	struct ndd_port port; /* of the SIDR query */
 	struct roce_cm_addr local, remote;
 	struct net_nexthop hop;
-	uint64_t deadline_ns; /* RESOLVING; else UINT64_MAX */
+	uint64_t deadline_ns;	 /* RESOLVING; UINT64_MAX: none */
+	bool waits;		 /* for that, in the daemon's list */
+	struct ndd_due_ahs *due; /* it goes on when this list's turn comes; NULL: does not */
+	uint64_t swept;		 /* the last sweep over all of them that it was part of */
 	uint32_t priv_bytes;
 	uint8_t priv[NDSH_LOOKUP_DATA_MAX];
 };
 
-/* Next hops that are being resolved, or have changed. */
-void ndd_ah_tick(struct ndd *d, uint64_t now_ns);
+/* Its next hop may be known by now, have changed, or be late. */
+void ndd_ah_go_on(struct ndd_ah *ah, uint64_t now_ns);
 /* Address handles whose path is lost fail; why is for the log. */
 void ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why);
 

@@ -14,6 +14,7 @@
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
 #include "ud/ah.h"
+#include "ud/ah_tick.h"
 #include "ud/group.h"
 
 #define SEGMENT_BYTES (2u << 20)
