@@ -115,6 +115,7 @@ principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t
 	p->number = ndd_number_take(&a->numbers, rule, uid);
 	TAILQ_INIT(&p->due);
 	TAILQ_INIT(&p->moved);
+	TAILQ_INIT(&p->leaving_conns);
 	TAILQ_INIT(&p->due_ahs);
 	TAILQ_INIT(&p->moved_ahs);
 	principal_has_spent(a, p);

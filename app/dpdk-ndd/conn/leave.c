@@ -10,16 +10,14 @@
 
 /* An lcore that has caught up says so, but not to each of several that wait. */
 #define LOOK_NS	 NDD_MS
-#define PER_CALL 64u
+#define PER_CALL 64u /* of each principal's */
 
 void
 ndd_conn_leave_no_more(struct ndd_conn *c)
 {
-	struct ndd *d = c->session->daemon;
-
 	if (c->state != NDD_CONN_LEAVING)
 		return;
-	TAILQ_REMOVE(&d->leaving, c, next);
+	TAILQ_REMOVE(&c->session->account.principal->leaving_conns, c, next);
 	ndd_conn_enlist(c);
 }
 
@@ -55,7 +53,7 @@ ndd_conn_leave(struct ndd_conn *c, uint64_t now_ns)
 	c->state = NDD_CONN_LEAVING;
 	ndd_conn_wait_no_more(c);
 	TAILQ_REMOVE(&d->conns, c, next);
-	TAILQ_INSERT_TAIL(&d->leaving, c, next);
+	TAILQ_INSERT_TAIL(&c->session->account.principal->leaving_conns, c, next);
 	ndd_moment_begin(&c->left, c->session->shard);
 	d->leave_look_ns = now_ns + LOOK_NS;
 }
@@ -63,29 +61,40 @@ ndd_conn_leave(struct ndd_conn *c, uint64_t now_ns)
 static void
 conn_look(struct ndd_conn *c)
 {
-	struct ndd_principal *p = c->session->account.principal;
-	uint64_t began_ns = ndd_now_ns();
-
-	if (c->session->ended || !ndd_principal_has_time(p) ||
-		!ndd_moment_is_past(&c->left, c->session->shard))
-		return;
-	conn_leave_now(c);
-	(void)ndd_principal_charge(p, began_ns);
+	if (!c->session->ended && ndd_moment_is_past(&c->left, c->session->shard))
+		conn_leave_now(c);
 }
 
 /* Each that is looked at goes to the end, so that all have their turn. */
+static void
+principal_look(struct ndd_principal *p)
+{
+	struct ndd_conn *c, *last = TAILQ_LAST(&p->leaving_conns, ndd_leaving_conns);
+	bool more = last != NULL;
+
+	for (unsigned i = 0; i < PER_CALL && more && ndd_principal_has_time(p); i++) {
+		uint64_t began_ns = ndd_now_ns();
+
+		c = TAILQ_FIRST(&p->leaving_conns);
+		more = c != last;
+		TAILQ_REMOVE(&p->leaving_conns, c, next);
+		TAILQ_INSERT_TAIL(&p->leaving_conns, c, next);
+		conn_look(c);
+		(void)ndd_principal_charge(p, began_ns);
+	}
+}
+
 void
 ndd_conn_leave_tick(struct ndd *d, uint64_t now_ns)
 {
-	struct ndd_conn *c, *last = TAILQ_LAST(&d->leaving, ndd_conn_list);
-	bool more = last != NULL;
+	struct ndd_principal *p;
+	bool any = false;
 
-	for (unsigned i = 0; i < PER_CALL && more; i++) {
-		c = TAILQ_FIRST(&d->leaving);
-		more = c != last;
-		TAILQ_REMOVE(&d->leaving, c, next);
-		TAILQ_INSERT_TAIL(&d->leaving, c, next);
-		conn_look(c);
+	if (d->leave_look_ns == UINT64_MAX)
+		return;
+	TAILQ_FOREACH (p, &d->accounts.principals, next) {
+		principal_look(p);
+		any = any || !TAILQ_EMPTY(&p->leaving_conns);
 	}
-	d->leave_look_ns = TAILQ_EMPTY(&d->leaving) ? UINT64_MAX : now_ns + LOOK_NS;
+	d->leave_look_ns = any ? now_ns + LOOK_NS : UINT64_MAX;
 }

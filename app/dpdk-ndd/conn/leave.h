@@ -18,7 +18,8 @@ void ndd_conn_leave(struct ndd_conn *c, uint64_t now_ns);
 void ndd_conn_leave_at_once(struct ndd_conn *c);
 /* It is over in another way. */
 void ndd_conn_leave_no_more(struct ndd_conn *c);
-/* Those whose time has come go on, some per call. */
+/* Those whose time has come go on, some of each principal's per call, in its time: a crowd that one
+ * of them has holds up nobody else's. */
 void ndd_conn_leave_tick(struct ndd *d, uint64_t now_ns);
 
 #endif

@@ -74,7 +74,6 @@ ndd_lists_init(struct ndd *d)
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->resolving);
 	TAILQ_INIT(&d->flushing);
-	TAILQ_INIT(&d->leaving);
 	d->leave_look_ns = UINT64_MAX;
 	TAILQ_INIT(&d->working_qps);
 	d->work_look_ns = UINT64_MAX;

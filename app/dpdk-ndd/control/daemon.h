@@ -65,8 +65,7 @@ struct ndd {
 	/* those of them that wait, each as long as all of its list: the first ends first */
 	struct ndd_conn_list resolving, flushing;
 	uint64_t conn_sweep;		/* how often all of them were to follow their next hops */
-	struct ndd_conn_list leaving;	/* that wait for an lcore (conn/leave.h), and are */
-	uint64_t leave_look_ns;		/* looked at then at the latest */
+	uint64_t leave_look_ns;		/* of conn/leave.h; UINT64_MAX: none leaves */
 	struct ndd_qp_list working_qps; /* object/qp_work.h */
 	uint64_t work_look_ns;
 	struct ndd_qp_path_list paths;	  /* of queue pairs brought up by hand */

@@ -136,10 +136,12 @@ Test(conn, a_crowd_leaves)
 	struct ndd_session *s;
 	struct ndd_qp qp[CROWD] = {0};
 	struct ndd_conn *c[CROWD];
+	const struct ndd_leaving_conns *leaving;
 
 	r->cfg.max_qps = r->cfg.shard_qps = CROWD;
 	ndd_rig_principals(r);
 	(void)ndd_rig_open(r, &s);
+	leaving = &s->account.principal->leaving_conns;
 	for (unsigned i = 0; i < CROWD; i++) {
 		qp[i].failed = true;
 		c[i] = in_use(r, s, &qp[i]);
@@ -149,14 +151,55 @@ Test(conn, a_crowd_leaves)
 	ndd_conn_free(s, c[0]);
 	r->shard.rounds += 2;
 	for (unsigned i = 0; i < 3; i++) {
-		cr_assert(ne(ptr, TAILQ_FIRST(&r->d.leaving), NULL));
+		cr_assert(ne(ptr, TAILQ_FIRST(leaving), NULL));
 		ndd_accounts_turn(&r->d.accounts);
 		ndd_conn_leave_tick(&r->d, ndd_now_ns());
 	}
 	for (unsigned i = 1; i < CROWD; i++)
 		cr_expect(eq(int, c[i]->state, NDD_CONN_OVER), "%u", i);
-	cr_assert(eq(ptr, TAILQ_FIRST(&r->d.leaving), NULL));
+	cr_assert(eq(ptr, TAILQ_FIRST(leaving), NULL));
 	cr_expect(eq(ptr, TAILQ_FIRST(&r->d.conns), c[1]));
+}
+
+/* Those of a principal that has more of them than are looked at in a turn, or no time, hold up
+ * nobody else's: that one's end is at the first look after its moment. */
+static void
+leave_behind_a_crowd(int64_t credit_ns, unsigned looked_at)
+{
+	static const struct config_principal red, blue;
+	enum { CROWD = 150 };
+	struct ndd_rig *r = ndd_rig_red_and_blue(&red, &blue, true);
+	struct ndd_session *s, *other;
+	struct ndd_qp qp[CROWD + 1] = {0};
+	struct ndd_conn *c = NULL;
+	unsigned left = 0;
+
+	r->cfg.max_qps = CROWD + 1;
+	r->d.accounts.pool[0][CONFIG_SHARE_connections].total = 4 * CROWD;
+	ndd_rig_connect_by(r, "red");
+	(void)ndd_rig_open(r, &s);
+	ndd_rig_connect_by(r, "blue");
+	(void)ndd_rig_open(r, &other);
+	for (unsigned i = 0; i <= CROWD; i++) {
+		qp[i].failed = true;
+		c = in_use(r, i < CROWD ? s : other, &qp[i]);
+		c->peer_left = true;
+		cr_assert(eq(int, disconnect(c), NDSH_OK));
+	}
+	s->account.principal->credit_ns = credit_ns;
+	r->shard.rounds += 2;
+	ndd_conn_leave_tick(&r->d, ndd_now_ns());
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+	TAILQ_FOREACH (c, &s->account.principal->leaving_conns, next)
+		left++;
+	cr_expect(eq(u32, left, CROWD - looked_at));
+	cr_expect(ne(u64, r->d.leave_look_ns, UINT64_MAX));
+}
+
+Test(conn, a_crowd_that_leaves_holds_up_nobody)
+{
+	leave_behind_a_crowd(NDD_S, 64);
+	leave_behind_a_crowd(0, 0);
 }
 
 /*
