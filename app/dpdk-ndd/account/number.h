@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers of principals, by which the CM and the network tell users apart. What a user has left
- * there outlives its principal: so one that comes again has its old number, and not what another
- * one left, or is promised, by leaving as often as that takes. What it owes is kept beside its
- * number, so that it gains nothing by leaving either.
+ * Numbers of principals, by which the CM and the network tell users apart. What those hold for a
+ * user (connections in time-wait, say) outlives its principal. So a user that comes again gets its
+ * old number: by coming and going it cannot reach another principal's number, and share. What it
+ * owes is kept beside the number, so leaving does not pay its debts.
  */
 #ifndef NDD_NUMBER_H
 #define NDD_NUMBER_H
@@ -32,7 +32,7 @@ struct ndd_number {
 	struct ndd_spent spent; /* when it left */
 	struct ndd_arrears arrears;
 	bool taken;
-	uint64_t left; /* in the order in which they left; 0: nobody had it yet */
+	uint64_t left; /* in the order in which principals left; 0: it was never given out */
 };
 
 struct ndd_numbers {
@@ -41,13 +41,13 @@ struct ndd_numbers {
 	uint32_t further; /* beyond these */
 };
 
-/* The number that it had before, or the one that has been nobody's for longest. */
+/* The number that the principal had before, or else the one that has been free for longest. */
 uint32_t ndd_number_take(struct ndd_numbers *all, const struct config_principal *rule, uid_t uid);
-/* Who has it has left, and has spent so much. */
+/* Its principal leaves, having spent so much. */
 void ndd_number_give(struct ndd_numbers *all, uint32_t number, const struct ndd_spent *spent);
-/* What who has it had spent when it left last. */
+/* What its principal had spent when it left last. */
 struct ndd_spent ndd_number_spent(const struct ndd_numbers *all, uint32_t number);
-/* What its couriers owe; NULL: that is not kept. */
+/* What its principal's couriers owe; NULL: that is not kept. */
 struct ndd_arrears *ndd_number_arrears(struct ndd_numbers *all, uint32_t number);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections go on when they have something to do, each in the time of its principal; nobody goes
- * through those that have not, since a client can have thousands of them wait.
+ * Connections go on when they have something to do, each in the time of its principal. Those that
+ * have nothing to do are never looked at, since a client can have thousands of them.
  */
 #ifndef NDD_CONN_TICK_H
 #define NDD_CONN_TICK_H

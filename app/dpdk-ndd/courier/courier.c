@@ -22,7 +22,7 @@ struct ndd_courier {
 	struct ndd_couriers *all;
 	int epoll_fd;
 	struct ndd_rest rest;
-	struct ndd_arrears arrears; /* if they are nobody else's */
+	struct ndd_arrears arrears; /* if no number keeps them */
 	bool later;		    /* the thread's: something is asked for again */
 	struct ndd_stacked *held;   /* errands that wait until it has rested */
 	struct ndd_wakeup wakeup;

@@ -136,8 +136,9 @@ ah_take_turn(struct ndd_principal *p, struct ndd_ah *ah, uint64_t now_ns)
 	(void)ndd_principal_charge(p, began_ns);
 }
 
-/* Whoever moves on the network has all handles follow, so that leaves half of the time to what the
- * principal's clients want. False: none of its handles is due any more. */
+/* A host that moves on the network makes all handles follow it. So this takes half of the
+ * principal's time at most, and leaves the rest to what its clients want. False: none of its
+ * handles is due any more. */
 static bool
 principal_go_on(struct ndd_principal *p, uint64_t now_ns)
 {

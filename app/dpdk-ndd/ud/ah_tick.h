@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Address handles go on when they have something to do, as connections do (conn/tick.h): each in
- * the time of its principal, and nobody goes through those that have not.
+ * the time of its principal, and those that have nothing to do are never looked at.
  */
 #ifndef NDD_AH_TICK_H
 #define NDD_AH_TICK_H

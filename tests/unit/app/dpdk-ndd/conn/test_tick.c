@@ -44,7 +44,7 @@ crowd_of(enum ndd_conn_state state)
 	return w;
 }
 
-/* Whoever looks at one of them while they are hidden crashes. */
+/* A look at one of them while they are hidden crashes. */
 static void
 crowd_hide(const struct crowd *w, bool hidden)
 {

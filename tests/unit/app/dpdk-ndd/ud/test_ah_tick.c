@@ -72,7 +72,7 @@ crowd_of(const char *text)
 	return w;
 }
 
-/* Whoever looks at one of them while they are hidden crashes. */
+/* A look at one of them while they are hidden crashes. */
 static void
 crowd_hide(const struct crowd *w, bool hidden)
 {
