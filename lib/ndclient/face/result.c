@@ -142,29 +142,24 @@ result_detail(const struct ndsh_cqe *e)
 	return base_likely(e->status == NDSH_WC_SUCCESS) ? 0 : e->status | e->syndrome << 8;
 }
 
+/* What all forms say, and what the two longer ones say. */
+#define SAID(profile, e, of_qp)                                                                    \
+	.status = result_status(profile, e), .bytes_transferred = (e)->bytes,                      \
+	.qp_context = (of_qp), .request_context = (void *)(uintptr_t)(e)->context
+#define SAID_AT_LENGTH(profile, e, of_qp)                                                          \
+	SAID(profile, e, of_qp), .request_type = request_type((e)->op), .detail = result_detail(e)
+
 void
 nd_result_brief_of(
 	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result_brief *r)
 {
-	*r = (struct nd_result_brief){
-		.status = result_status(profile, e),
-		.bytes_transferred = e->bytes,
-		.qp_context = qp_context,
-		.request_context = (void *)(uintptr_t)e->context,
-	};
+	*r = (struct nd_result_brief){SAID(profile, e, qp_context)};
 }
 
 void
 nd_result_of(uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result *r)
 {
-	*r = (struct nd_result){
-		.status = result_status(profile, e),
-		.bytes_transferred = e->bytes,
-		.qp_context = qp_context,
-		.request_context = (void *)(uintptr_t)e->context,
-		.request_type = request_type(e->op),
-		.detail = result_detail(e),
-	};
+	*r = (struct nd_result){SAID_AT_LENGTH(profile, e, qp_context)};
 }
 
 /* What a receive came with (R-CR-06). */
@@ -186,14 +181,7 @@ void
 nd_result_ex_of(
 	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r)
 {
-	*r = (struct nd_result_ex){
-		.status = result_status(profile, e),
-		.bytes_transferred = e->bytes,
-		.qp_context = qp_context,
-		.request_context = (void *)(uintptr_t)e->context,
-		.request_type = request_type(e->op),
-		.detail = result_detail(e),
-	};
+	*r = (struct nd_result_ex){SAID_AT_LENGTH(profile, e, qp_context)};
 	if (e->op == NDSH_OP_RECV && (e->flags & (NDSH_CQEF_INV | NDSH_CQEF_IMM)) != 0)
 		result_brought(e, r);
 }
