@@ -86,14 +86,20 @@ region_new(struct spi1_adapter *a, struct spi1_region **out)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
+/* What a request left of it, whatever that says: without a daemon no region is registered. */
+static void
+region_learn_token(struct spi1_region *r)
+{
+	__atomic_store_n(&r->token, nd_mr_local_token(r->mr), __ATOMIC_RELEASE);
+}
+
 static void
 region_registered(struct nd_overlapped *nd, nd_status st)
 {
 	struct spi1_region *r = ((struct spi_request *)nd)->context;
 
-	if (st == ND_SUCCESS)
-		__atomic_store_n(&r->token, nd_mr_local_token(r->mr), __ATOMIC_RELEASE);
-	else
+	region_learn_token(r);
+	if (st != ND_SUCCESS)
 		region_give_back(r);
 	spi_request_done(nd, st);
 }
@@ -103,10 +109,9 @@ region_deregistered(struct nd_overlapped *nd, nd_status st)
 {
 	struct spi1_region *r = ((struct spi_request *)nd)->context;
 
-	if (st == ND_SUCCESS) {
-		__atomic_store_n(&r->token, 0, __ATOMIC_RELEASE);
+	region_learn_token(r);
+	if (st == ND_SUCCESS)
 		region_give_back(r);
-	}
 	spi_request_done(nd, st);
 }
 
@@ -168,6 +173,8 @@ spi1_deregister(INDAdapter *self, ND_MR_HANDLE handle, OVERLAPPED *ov)
 	if (hr != ND_SUCCESS)
 		return hr;
 	st = nd_mr_deregister(r->mr, nd);
+	if (st != ND_PENDING)
+		region_learn_token(r);
 	if (st == ND_INVALID_DEVICE_STATE)
 		st = ND_INVALID_HANDLE;
 	return spi_request_issued(nd, st);
