@@ -141,7 +141,7 @@ conns_sweep(struct ndd *d)
 
 /* Those whose time has come are due. */
 static void
-conns_expire(struct ndd *d, struct ndd_conn_list *list, uint64_t now_ns)
+conns_expire(struct ndd_conn_list *list, uint64_t now_ns)
 {
 	struct ndd_conn *c;
 
@@ -152,7 +152,13 @@ conns_expire(struct ndd *d, struct ndd_conn_list *list, uint64_t now_ns)
 		conn_unlist(c);
 		conn_goes_first(c);
 	}
-	c = TAILQ_FIRST(list);
+}
+
+static void
+wake_for_first(struct ndd *d, const struct ndd_conn_list *list)
+{
+	const struct ndd_conn *c = TAILQ_FIRST(list);
+
 	if (c != NULL)
 		ndd_hops_until(&d->conn_hops, c->deadline_ns);
 }
@@ -169,15 +175,14 @@ conn_take_turn(struct ndd_principal *p, struct ndd_conn *c, uint64_t now_ns)
 	(void)ndd_principal_charge(p, began_ns);
 }
 
-/* A host that moves on the network makes all connections follow it. So this takes half of the
- * principal's time at most, and leaves the rest to what its clients want. False: none of its
- * connections is due any more. */
+/* A host that moves on the network makes all connections follow it: what is due otherwise comes
+ * before that. False: none of the principal's connections is due any more. */
 static bool
 principal_go_on(struct ndd_principal *p, uint64_t now_ns)
 {
 	while (!TAILQ_EMPTY(&p->due) && ndd_principal_has_time(p))
 		conn_take_turn(p, TAILQ_FIRST(&p->due), now_ns);
-	while (!TAILQ_EMPTY(&p->moved) && ndd_principal_has_half(p))
+	while (!TAILQ_EMPTY(&p->moved) && ndd_principal_has_time(p))
 		conn_take_turn(p, TAILQ_FIRST(&p->moved), now_ns);
 	return !TAILQ_EMPTY(&p->due) || !TAILQ_EMPTY(&p->moved);
 }
@@ -192,10 +197,12 @@ ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 		return;
 	d->conn_sweep += moved;
 	more = conns_sweep(d);
-	conns_expire(d, &d->resolving, now_ns);
-	conns_expire(d, &d->flushing, now_ns);
-	ndd_hops_until(&d->conn_hops, more ? 0 : UINT64_MAX);
+	conns_expire(&d->resolving, now_ns);
+	conns_expire(&d->flushing, now_ns);
 	TAILQ_FOREACH (p, &d->accounts.principals, next)
-		if (principal_go_on(p, now_ns))
-			ndd_hops_until(&d->conn_hops, 0);
+		more = principal_go_on(p, now_ns) || more;
+	if (more)
+		ndd_hops_until(&d->conn_hops, 0);
+	wake_for_first(d, &d->resolving);
+	wake_for_first(d, &d->flushing);
 }

@@ -62,7 +62,7 @@ struct ndd {
 	uint32_t borrowed_mappings;  /* object/memory.c */
 	uint64_t serial;	     /* of sessions and objects; never reused */
 	struct ndd_conn_list conns;  /* all that the CM knows, but for leaving */
-	/* those of them that wait, each as long as all of its list: the first ends first */
+	/* those of them that wait; all of a list wait equally long, so the first ends first */
 	struct ndd_conn_list resolving, flushing;
 	uint64_t conn_sweep;		/* how often all of them were to follow their next hops */
 	uint64_t leave_look_ns;		/* of conn/leave.h; UINT64_MAX: none leaves */

@@ -128,11 +128,12 @@ ndd_control_proceed(struct ndd *d, uint64_t now_ns)
 	for (uint32_t n = 0; n < CM_EVENT_BUDGET && roce_cm_event(d->cm, &ev); n++)
 		on_cm_event[ev.type](d, &ev);
 	ndd_host_retry_mads(d, now_ns);
-	ndd_ah_tick(d, now_ns);
-	ndd_conn_tick(d, now_ns);
+	/* What clients wait for comes first: a host that moves makes all the others due. */
 	ndd_conn_leave_tick(d, now_ns);
-	ndd_qp_path_tick(d, now_ns);
 	ndd_qp_work_tick(d, now_ns);
+	ndd_conn_tick(d, now_ns);
+	ndd_ah_tick(d, now_ns);
+	ndd_qp_path_tick(d, now_ns);
 	ndd_host_tx(d, now_ns);
 	ndd_kernel_ports_tend(d, now_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Next hops, as connections, queue pairs brought up by hand and address handles resolve and follow
- * them. Each kind is a list of the daemon's; a list is gone through when there is a reason.
+ * them. Each kind is a list of the daemon's, which has its tick when there is a reason.
  */
 #ifndef NDD_NEXT_HOP_H
 #define NDD_NEXT_HOP_H
@@ -18,11 +18,11 @@
 
 struct ndd_hops {	      /* of one list */
 	uint64_t generation;  /* of the network, as far as the list is judged by it */
-	uint64_t deadline_ns; /* the first of the list's; 0: something new is there */
+	uint64_t deadline_ns; /* the first of the list's; 0: there is something to do at once */
 };
 
-/* Is there a reason to go through the list? moved: next hops that were known may have changed. Then
- * each entry that still has a deadline calls ndd_hops_until(). */
+/* Is there a reason? moved: next hops that were known may have changed. The tick then says by
+ * ndd_hops_until() when it is to come again. */
 bool ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool *moved);
 static inline void
 ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)

@@ -49,6 +49,7 @@ ndd_ah_wait(struct ndd_ah *ah, uint64_t deadline_ns)
 {
 	struct ndd *d = ah->session->daemon;
 
+	ah_stop_waiting(ah);
 	ah->deadline_ns = deadline_ns;
 	ah->waits = true;
 	TAILQ_INSERT_TAIL(&d->resolving_ahs, ah, next_waiting);
@@ -136,15 +137,14 @@ ah_take_turn(struct ndd_principal *p, struct ndd_ah *ah, uint64_t now_ns)
 	(void)ndd_principal_charge(p, began_ns);
 }
 
-/* A host that moves on the network makes all handles follow it. So this takes half of the
- * principal's time at most, and leaves the rest to what its clients want. False: none of its
- * handles is due any more. */
+/* A host that moves on the network makes all handles follow it: what is due otherwise comes before
+ * that. False: none of the principal's handles is due any more. */
 static bool
 principal_go_on(struct ndd_principal *p, uint64_t now_ns)
 {
 	while (!TAILQ_EMPTY(&p->due_ahs) && ndd_principal_has_time(p))
 		ah_take_turn(p, TAILQ_FIRST(&p->due_ahs), now_ns);
-	while (!TAILQ_EMPTY(&p->moved_ahs) && ndd_principal_has_half(p))
+	while (!TAILQ_EMPTY(&p->moved_ahs) && ndd_principal_has_time(p))
 		ah_take_turn(p, TAILQ_FIRST(&p->moved_ahs), now_ns);
 	return !TAILQ_EMPTY(&p->due_ahs) || !TAILQ_EMPTY(&p->moved_ahs);
 }
@@ -161,10 +161,11 @@ ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 	d->ah_sweep += moved;
 	more = ahs_sweep(d);
 	ahs_expire(d, now_ns);
-	ndd_hops_until(&d->ah_hops, more ? 0 : UINT64_MAX);
 	TAILQ_FOREACH (p, &d->accounts.principals, next)
-		if (principal_go_on(p, now_ns))
-			ndd_hops_until(&d->ah_hops, 0);
+		more = principal_go_on(p, now_ns) || more;
+	if (more)
+		ndd_hops_until(&d->ah_hops, 0);
 	first = TAILQ_FIRST(&d->resolving_ahs);
-	ndd_hops_until(&d->ah_hops, first != NULL ? first->deadline_ns : UINT64_MAX);
+	if (first != NULL)
+		ndd_hops_until(&d->ah_hops, first->deadline_ns);
 }

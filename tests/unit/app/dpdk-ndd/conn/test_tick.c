@@ -142,7 +142,7 @@ moved(const struct crowd *w)
 	return n;
 }
 
-/* Next hops have changed: all follow theirs, some of them in each turn, and in half of their
+/* Next hops have changed: all follow theirs, some of them in each turn, and in their
  * principal's time. What else there is to do comes before that. */
 Test(conn_tick, all_follow_their_next_hops_in_time)
 {
@@ -151,7 +151,7 @@ Test(conn_tick, all_follow_their_next_hops_in_time)
 	struct ndd_conn *c;
 
 	cr_expect(eq(u32, moved(&w), 0));
-	w.p->credit_ns = NDD_TURN_NS / 2;
+	w.p->credit_ns = 0;
 	w.r->d.conn_hops.generation--;
 	for (unsigned i = 1; i <= 3; i++) {
 		ndd_conn_tick(&w.r->d, now_ns);
@@ -160,10 +160,11 @@ Test(conn_tick, all_follow_their_next_hops_in_time)
 	}
 	c = flushed_at(w.s, now_ns);
 	ndd_conn_tick(&w.r->d, now_ns);
-	cr_expect(eq(int, c->state, NDD_CONN_OVER), "in the other half");
+	cr_expect(eq(ptr, TAILQ_FIRST(&w.p->due), c), "it is before them");
 	cr_expect(eq(u32, moved(&w), CROWD));
 	w.p->credit_ns = NDD_S;
 	ndd_conn_tick(&w.r->d, now_ns);
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
 	cr_expect(eq(u32, moved(&w), 0));
 	ndd_conn_tick(&w.r->d, now_ns);
 	cr_expect(eq(u64, w.r->d.conn_hops.deadline_ns, UINT64_MAX), "all have");

@@ -125,7 +125,7 @@ Test(ah, what_a_neighbour_concludes_takes_the_time_of_its_client)
 	cr_expect(eq(i64, s->account.principal->credit_ns, 1), "and it costs nothing");
 }
 
-/* The same of those that follow a neighbour which has moved, in half of that time; none is left
+/* The same of those that follow a neighbour which has moved; none is left
  * behind. */
 Test(ah, following_a_neighbour_takes_the_time_of_its_client)
 {
@@ -143,7 +143,7 @@ Test(ah, following_a_neighbour_takes_the_time_of_its_client)
 	for (unsigned i = 0; i <= THREE; i++) {
 		unsigned behind = 0;
 
-		tick_with(r, s, NDD_TURN_NS / 2 + (i != 0));
+		tick_with(r, s, i != 0);
 		TAILQ_FOREACH (ah, &r->d.ahs, next)
 			behind += memcmp(ah->hop.dmac, elsewhere, sizeof(elsewhere)) == 0;
 		cr_expect(eq(u32, behind, THREE - i), "turn %u", i);

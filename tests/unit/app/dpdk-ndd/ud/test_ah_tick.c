@@ -158,7 +158,7 @@ moved(const struct crowd *w)
 	return n;
 }
 
-/* Next hops have changed: all follow theirs, some of them in each turn, and in half of their
+/* Next hops have changed: all follow theirs, some of them in each turn, and in their
  * principal's time. What else there is to do comes before that. */
 Test(ah_tick, all_follow_their_next_hops_in_time)
 {
@@ -169,7 +169,7 @@ Test(ah_tick, all_follow_their_next_hops_in_time)
 	ndd_ah_tick(d, ndd_now_ns());
 	cr_assert(eq(u32, crowd_in(&w, NDD_AH_READY), CROWD));
 	cr_expect(eq(u32, moved(&w), 0));
-	w.p->credit_ns = NDD_TURN_NS / 2;
+	w.p->credit_ns = 0;
 	d->ah_hops.generation--;
 	for (unsigned i = 1; i <= 3; i++) {
 		ndd_ah_tick(d, ndd_now_ns());
@@ -178,12 +178,13 @@ Test(ah_tick, all_follow_their_next_hops_in_time)
 	}
 	w.p->credit_ns = NDD_S;
 	ah = ah_to(w.r, w.client, AT_ONCE);
-	w.p->credit_ns = NDD_TURN_NS / 2;
+	w.p->credit_ns = 0;
 	ndd_ah_tick(d, ndd_now_ns());
-	cr_expect(eq(int, ah->state, NDD_AH_READY), "in the other half");
+	cr_expect(eq(ptr, TAILQ_FIRST(&w.p->due_ahs), ah), "it is before them");
 	cr_expect(eq(u32, moved(&w), CROWD));
 	w.p->credit_ns = NDD_S;
 	ndd_ah_tick(d, ndd_now_ns());
+	cr_expect(eq(int, ah->state, NDD_AH_READY));
 	cr_expect(eq(u32, moved(&w), 0));
 	cr_expect(eq(u64, d->ah_hops.deadline_ns, UINT64_MAX), "all have");
 }
