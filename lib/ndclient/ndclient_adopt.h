@@ -50,9 +50,16 @@ extern "C" {
  * did not store to.
  */
 #define ND_MR_FLAG_ADOPT 0x00020000u
-/* Of nd_mr_register(): do not adopt the memory. ND_INVALID_PARAMETER_3: both flags. */
+/* Of nd_mr_register(): do not adopt the memory. ND_INVALID_PARAMETER_3: beside one of the other
+ * two. */
 #define ND_MR_FLAG_DO_NOT_ADOPT 0x00040000u
-#define ND_ADOPT_BYTES_MIN	65536u
+/*
+ * Of nd_mr_register(): as ND_MR_FLAG_ADOPT, and memory that the daemon cannot reach where it lies
+ * is refused, not moved. ND_INSUFFICIENT_RESOURCES: it was not adopted for ND_ADOPT_RESOURCES;
+ * ND_NOT_SUPPORTED: for another reason.
+ */
+#define ND_MR_FLAG_IN_PLACE 0x00080000u
+#define ND_ADOPT_BYTES_MIN  65536u
 
 /* Why memory was not adopted. From ND_ADOPT_OFF on: by default only. */
 enum nd_adopt_reason {
@@ -77,8 +84,6 @@ struct nd_adoption {
 	uint64_t kept; /* that did not get private pages again: no memory, or it may be pinned */
 	uint64_t not_adopted[16]; /* registrations, by enum nd_adopt_reason */
 };
-/* Is the region registered, in memory that is adopted? 0: it is not, or is NULL. Any thread. */
-int nd_mr_is_adopted(struct nd_mr *mr);
 /* Any time, any thread. ND_INVALID_PARAMETER: a or out is NULL. */
 nd_status nd_adoption(struct nd_adapter *a, struct nd_adoption *out);
 

@@ -2,11 +2,10 @@
 #include <stdlib.h>
 
 #include "ndkpi/adopted.h"
+#include "ndkpi/ndkpi.h"
 
-/* One region, and the memory that libndclient adopted for it, which may be more: that of an older
- * region around it. */
 struct run {
-	uintptr_t from, to;
+	uintptr_t from, to; /* the adopted range, which may be larger than the region in it */
 	struct nd_mr *mr;
 };
 
@@ -79,7 +78,6 @@ run_add(struct ndk_hold *hold)
 	return &hold->runs[hold->count];
 }
 
-/* A region of [from, to), if libndclient adopts it. */
 static nd_status
 region_open(struct nd_pd *pd, uintptr_t from, uintptr_t to, struct nd_mr **out)
 {
@@ -88,11 +86,10 @@ region_open(struct nd_pd *pd, uintptr_t from, uintptr_t to, struct nd_mr **out)
 	if (st != ND_SUCCESS)
 		return st;
 	st = nd_mr_register(*out, (void *)from, to - from,
-		ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ADOPT, NULL);
-	if (st == ND_SUCCESS && nd_mr_is_adopted(*out))
-		return ND_SUCCESS;
-	(void)nd_mr_close(*out);
-	return st == ND_INSUFFICIENT_RESOURCES || st == ND_DEVICE_REMOVED ? st : ND_NOT_SUPPORTED;
+		ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_IN_PLACE, NULL);
+	if (st != ND_SUCCESS)
+		(void)nd_mr_close(*out);
+	return st;
 }
 
 /* The run that begins at from, and ends at *to or before. */
@@ -130,16 +127,34 @@ hold_close(struct ndk_hold *hold)
 static nd_status
 hold_open(struct ndk_adopted *all, struct ndk_hold *hold, uintptr_t at, size_t bytes)
 {
-	const uintptr_t end = at + bytes;
+	const uintptr_t end = at + bytes, first = at & -(uintptr_t)PAGE_SIZE,
+			last = end & -(uintptr_t)PAGE_SIZE;
 	nd_status st = ND_SUCCESS;
 
-	while (at < end && st == ND_SUCCESS) {
-		uintptr_t to = end;
+	for (uintptr_t from = first; from < end && st == ND_SUCCESS;) {
+		/* A page of which a part is a neighbour's is a run of its own. */
+		uintptr_t to = from < at || from == last ? from + PAGE_SIZE : last;
 
-		st = run_open(all, hold, at, &to);
-		at = to;
+		st = run_open(all, hold, from, &to);
+		from = to;
 	}
 	return st;
+}
+
+/* What NdkBuildLAM says. */
+static nd_status
+hold_status(nd_status st)
+{
+	switch (st) {
+	case ND_SUCCESS:
+	case ND_INSUFFICIENT_RESOURCES:
+	case ND_DEVICE_REMOVED:
+		return st;
+	case ND_NO_MEMORY:
+		return ND_INSUFFICIENT_RESOURCES;
+	default:
+		return ND_NOT_SUPPORTED;
+	}
 }
 
 nd_status
@@ -163,7 +178,7 @@ ndk_adopted_hold(struct ndk_adopted *all, struct nd_adapter *a, uintptr_t at, si
 		hold_close(hold);
 	}
 	pthread_mutex_unlock(&all->lock);
-	return st;
+	return hold_status(st);
 }
 
 void

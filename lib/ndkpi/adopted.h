@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that is not of NdkAllocateMemory(), while logical address mappings hold it: it is adopted
- * where it lies, by regions of libndclient. One page may belong to two mappings, of neighbours, so
- * a mapping has a region for each run of pages that begins and ends where another's memory does.
+ * where it lies, by regions of libndclient. Pages are adopted, and are private again, a range at a
+ * time. One page may belong to two mappings, of neighbours: it is a range of its own, so that
+ * nothing but this page stays adopted while one of them holds it. Mappings that overlap otherwise
+ * have a region for each run of pages between the borders of others.
  */
 #ifndef NDK_ADOPTED_H
 #define NDK_ADOPTED_H
@@ -25,12 +27,13 @@ void ndk_adopted_init(struct ndk_adopted *all);
 /* When the adapter of libndclient is closed. */
 void ndk_adopted_fini(struct ndk_adopted *all);
 /*
- * Adopt [at, at+bytes), whole pages. ND_NOT_SUPPORTED: a part of it can't be adopted; nd_adoption()
- * counts why. ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. Waits for the daemon.
+ * Adopt the pages of [at, at+bytes). ND_NOT_SUPPORTED: one of them can't be adopted;
+ * ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. Waits for the daemon.
  */
 nd_status ndk_adopted_hold(struct ndk_adopted *all, struct nd_adapter *a, uintptr_t at,
 	size_t bytes, struct ndk_hold **out);
-/* The memory is private again, as far as no other mapping has it. Waits for the daemon. */
+/* The memory is private again, but for ranges of which another mapping has a part. Waits for the
+ * daemon. */
 void ndk_adopted_drop(struct ndk_adopted *all, struct ndk_hold *hold);
 
 #endif

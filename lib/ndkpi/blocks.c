@@ -87,6 +87,19 @@ ndk_blocks_remove(struct ndk_blocks *b, const void *at)
 }
 
 bool
+ndk_blocks_meet(struct ndk_blocks *b, uintptr_t at, size_t bytes)
+{
+	bool meet;
+	size_t i;
+
+	pthread_mutex_lock(&b->lock);
+	i = blocks_up_to(b, at + bytes - 1);
+	meet = i > 0 && b->v[i - 1].at + b->v[i - 1].bytes > at;
+	pthread_mutex_unlock(&b->lock);
+	return meet;
+}
+
+bool
 ndk_blocks_have(struct ndk_blocks *b, uintptr_t at, size_t bytes)
 {
 	bool have = false;

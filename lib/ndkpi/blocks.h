@@ -27,5 +27,7 @@ bool ndk_blocks_add(struct ndk_blocks *b, const void *at, size_t bytes);
 void ndk_blocks_remove(struct ndk_blocks *b, const void *at);
 /* Does [at, at+bytes) lie in one block? */
 bool ndk_blocks_have(struct ndk_blocks *b, uintptr_t at, size_t bytes);
+/* Has any block one of [at, at+bytes), which are 1 or more? */
+bool ndk_blocks_meet(struct ndk_blocks *b, uintptr_t at, size_t bytes);
 
 #endif

@@ -22,15 +22,26 @@ lam_fill(NDK_LOGICAL_ADDRESS_MAPPING *lam, uintptr_t page, ULONG count)
 		pages[i].QuadPart = (LONGLONG)(page + (uintptr_t)i * PAGE_SIZE);
 }
 
+/* *hold: NULL of memory that is mapped for good. */
+static nd_status
+lam_hold(struct ndk_adapter *a, uintptr_t start, SIZE_T bytes, struct ndk_hold **hold)
+{
+	*hold = NULL;
+	if (ndk_blocks_have(&a->blocks, start, bytes))
+		return ND_SUCCESS;
+	if (ndk_blocks_meet(&a->blocks, start, bytes))
+		return ND_NOT_SUPPORTED;
+	return ndk_adopted_hold(&a->adopted, a->nd, start, bytes, hold);
+}
+
 NTSTATUS
 ndk_build_lam(NDK_ADAPTER *self, MDL *mdl, SIZE_T length, NDK_FN_REQUEST_COMPLETION completion,
 	PVOID context, NDK_LOGICAL_ADDRESS_MAPPING *lam, ULONG *lam_bytes, ULONG *fbo)
 {
 	struct ndk_adapter *a = (struct ndk_adapter *)self;
 	uintptr_t start = (uintptr_t)ndk_mdl_start(mdl, length);
-	struct ndk_hold *hold = NULL;
+	struct ndk_hold *hold;
 	SIZE_T count, bytes;
-	uintptr_t page;
 	ULONG room;
 	nd_status st;
 
@@ -47,15 +58,12 @@ ndk_build_lam(NDK_ADAPTER *self, MDL *mdl, SIZE_T length, NDK_FN_REQUEST_COMPLET
 	*lam_bytes = (ULONG)bytes;
 	if (room < bytes)
 		return STATUS_BUFFER_TOO_SMALL;
-	page = start - NDK_PAGE_OFFSET(start);
-	st = ndk_blocks_have(&a->blocks, start, length)
-		     ? ND_SUCCESS
-		     : ndk_adopted_hold(&a->adopted, a->nd, page, count * PAGE_SIZE, &hold);
+	st = lam_hold(a, start, length, &hold);
 	if (st != ND_SUCCESS)
 		return ndk_status(st);
 	*fbo = NDK_PAGE_OFFSET(start);
 	lam->AdapterContext = hold;
-	lam_fill(lam, page, (ULONG)count);
+	lam_fill(lam, start - *fbo, (ULONG)count);
 	return STATUS_SUCCESS;
 }
 

@@ -95,18 +95,20 @@ typedef NTSTATUS (*NDK_FN_CREATE_LISTENER)(NDK_ADAPTER *pNdkAdapter,
  * The pages that the first Length bytes of the list's memory lie in, and by *pFBO where in the
  * first of them they begin. *pLAMSize: the room on the way in, the size on the way out. Never
  * pends, so RequestCompletion may be NULL. Memory that is not of NdkAllocateMemory() is adopted
- * where it lies until the mapping is released, as by ND_MR_FLAG_ADOPT, with all that is said there:
- * that waits for the daemon. If it fails nothing is mapped, and pNdkLAM is untouched:
- * STATUS_BUFFER_TOO_SMALL: not enough room (pNdkLAM may be NULL then); STATUS_INVALID_PARAMETER: as
- * of NdkRegisterMr; STATUS_NOT_SUPPORTED: memory that can't be adopted: of a file, shared, not
- * writable, a stack, partly of NdkAllocateMemory(), or next to adopted memory of a region of
- * NdkRegisterMr in the same page; STATUS_INSUFFICIENT_RESOURCES. Any level.
+ * where it lies until the mapping is released, as by ND_MR_FLAG_IN_PLACE, with all that is said of
+ * adopted memory there: that waits for the daemon. If it fails nothing is mapped, and pNdkLAM is
+ * untouched: STATUS_BUFFER_TOO_SMALL: not enough room (pNdkLAM may be NULL then);
+ * STATUS_INVALID_PARAMETER: as of NdkRegisterMr; STATUS_INSUFFICIENT_RESOURCES;
+ * STATUS_NOT_SUPPORTED: memory that can't be adopted: of a file, shared, not writable, a stack,
+ * partly of NdkAllocateMemory(), partly adopted for a region of NdkRegisterMr, or new memory where
+ * an older mapping still has adopted pages; or the kernel, or the daemon, is too old. Any level.
  */
 typedef NTSTATUS (*NDK_FN_BUILD_LAM)(NDK_ADAPTER *pNdkAdapter, MDL *Mdl, SIZE_T Length,
 	NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext,
 	NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM, ULONG *pLAMSize, ULONG *pFBO);
 /* When all requests that use its addresses have completed (R-FR-09); then the memory may be freed.
- * Waits for the daemon if the memory was adopted. Any level. */
+ * Not after NdkCloseAdapter(), which ends all mappings. Waits for the daemon if the memory was
+ * adopted. Any level. */
 typedef VOID (*NDK_FN_RELEASE_LAM)(NDK_ADAPTER *pNdkAdapter, NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM);
 
 typedef struct _NDK_ADAPTER_DISPATCH {

@@ -58,9 +58,9 @@ how_of(enum nd_request_type type, ULONG flags)
 /*
  * ---- data ----
  *
- * Of what libndclient refuses nothing is a parameter, but flags: so a request whose flags are the
- * same is passed on by a jump. The others have functions of their own, and with them the frames
- * that a call of nd_flags_of_ndk() takes.
+ * Apart from flags, libndclient refuses nothing here with ND_INVALID_PARAMETER_n. So a request
+ * whose flags are the same is passed on by a jump, and its status as it is. The others have
+ * functions of their own, and with them the frames that a call of nd_flags_of_ndk() takes.
  */
 
 static __attribute__((noinline)) NTSTATUS

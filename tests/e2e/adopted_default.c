@@ -93,6 +93,8 @@ reasons(struct pair *p, char *at)
 	WANT(ND_SUCCESS, nd_mr_create(p->b.pd, &mr));
 	WANT(ND_INVALID_PARAMETER_3,
 		nd_mr_register(mr, at, BYTES, ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT, NULL));
+	WANT(ND_INVALID_PARAMETER_3,
+		nd_mr_register(mr, at, BYTES, ND_MR_FLAG_IN_PLACE | ND_MR_FLAG_DO_NOT_ADOPT, NULL));
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 }
 

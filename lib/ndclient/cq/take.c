@@ -195,7 +195,7 @@ take_results(struct nd_cq *cq, enum form form, void *results, uint32_t n)
 	got = take_below(cq, form, results, n < INT32_MAX ? n : INT32_MAX, limit);
 	nd_spin_unlock(&cq->lock);
 	if (m != NULL && got > 0 && nd_gone(cq->adapter))
-		nd_mover_run(m); /* a daemon that has died gives no commands any more */
+		nd_mover_run(m); /* what it gave before it died: no later call will */
 	if (verifying)
 		__atomic_fetch_sub(&cq->inside, 1, __ATOMIC_RELAXED);
 	return got;

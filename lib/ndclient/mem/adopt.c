@@ -145,8 +145,9 @@ find_adopted(struct nd_adoptions *all, const char *at, size_t bytes)
 	return x;
 }
 
-static struct nd_adopted *
-adopted_make(struct nd_adapter *a, char *at, size_t bytes, bool by_default)
+/* ND_ADOPT_REASONS: it is made. */
+static enum nd_adopt_reason
+adopted_make(struct nd_adapter *a, char *at, size_t bytes, bool by_default, struct nd_adopted **out)
 {
 	struct nd_adoptions *all = &a->adoptions;
 	struct nd_adopted *x = calloc(1, sizeof(*x));
@@ -174,15 +175,17 @@ adopted_make(struct nd_adapter *a, char *at, size_t bytes, bool by_default)
 		x = NULL;
 	}
 	pthread_mutex_unlock(&all->lock);
-	return x;
+	*out = x;
+	return reason;
 }
 
-static void
+static enum nd_adopt_reason
 adoption_refused(struct nd_adoptions *all, enum nd_adopt_reason reason)
 {
 	pthread_mutex_lock(&all->lock);
 	all->count.not_adopted[reason]++;
 	pthread_mutex_unlock(&all->lock);
+	return reason;
 }
 
 /* What begins with a page, and has one, was laid out for transfers. Other small things have
@@ -193,30 +196,29 @@ is_too_small(size_t bytes, uintptr_t skip, uintptr_t page)
 	return bytes < ND_ADOPT_BYTES_MIN && (skip != 0 || bytes < page);
 }
 
-struct nd_adopted *
-nd_adopt(struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags)
+enum nd_adopt_reason
+nd_adopt(struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags, struct nd_adopted **out)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)buf % page;
 	bool small = is_too_small(bytes, skip, page);
 	enum nd_adopt_wish wish = nd_default_wish(flags);
+	enum nd_adopt_reason reason = ND_ADOPT_REASONS;
 	char *at = (char *)buf - skip;
-	struct nd_adopted *x;
 
-	if (wish == ND_WISH_NOT) {
-		adoption_refused(&a->adoptions, ND_ADOPT_OFF);
-		return NULL;
-	}
+	*out = NULL;
+	if (wish == ND_WISH_NOT)
+		return adoption_refused(&a->adoptions, ND_ADOPT_OFF);
 	bytes = (bytes + skip + page - 1) & -page;
 	pthread_mutex_lock(&a->adoptions.make_lock);
-	x = find_adopted(&a->adoptions, at, bytes);
-	if (x == NULL && small) {
-		adoption_refused(&a->adoptions, ND_ADOPT_TOO_SMALL);
-	} else if (x == NULL) {
+	*out = find_adopted(&a->adoptions, at, bytes);
+	if (*out == NULL && small) {
+		reason = adoption_refused(&a->adoptions, ND_ADOPT_TOO_SMALL);
+	} else if (*out == NULL) {
 		nd_adopt_reap(a);
-		x = adopted_make(a, at, bytes, wish == ND_WISH_DEFAULT);
+		reason = adopted_make(a, at, bytes, wish == ND_WISH_DEFAULT, out);
 	}
 	pthread_mutex_unlock(&a->adoptions.make_lock);
-	return x;
+	return reason;
 }
 
 void

@@ -42,9 +42,10 @@ struct nd_adoptions {		   /* of an adapter */
 	struct nd_adoption count;
 };
 
-/* The daemon may reach [buf, buf+bytes) as if it were of the arena, until nd_adopt_put(). NULL: no;
- * that is counted. flags: of nd_mr_register(). */
-struct nd_adopted *nd_adopt(struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags);
+/* ND_ADOPT_REASONS: the daemon may reach [buf, buf+bytes) as if it were of the arena, until
+ * nd_adopt_put(). Else why not, which is counted, and *out is NULL. flags: of nd_mr_register(). */
+enum nd_adopt_reason nd_adopt(
+	struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags, struct nd_adopted **out);
 void nd_adopt_hold(struct nd_adapter *a, struct nd_adopted *x);
 /* With the last one the memory is private again. Locks may be held; x may be NULL. */
 void nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x);

@@ -43,7 +43,7 @@ nd_default_wish(uint32_t flags)
 {
 	if (flags & ND_MR_FLAG_DO_NOT_ADOPT)
 		return ND_WISH_NOT;
-	if (flags & ND_MR_FLAG_ADOPT)
+	if (flags & (ND_MR_FLAG_ADOPT | ND_MR_FLAG_IN_PLACE))
 		return ND_WISH_ASKED;
 	pthread_once(&wish_known, wish_learn);
 	if (wish_by_default == ND_WISH_DEFAULT && (flags & ND_MR_FLAG_DO_NOT_SECURE_VM))

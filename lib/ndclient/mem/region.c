@@ -22,9 +22,9 @@
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
 		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
 		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT |      \
-		ND_MR_FLAG_ALLOW_WINDOWS)
+		ND_MR_FLAG_IN_PLACE | ND_MR_FLAG_ALLOW_WINDOWS)
 
-#define ADOPTION_FLAGS (ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT)
+#define TO_ADOPT (ND_MR_FLAG_ADOPT | ND_MR_FLAG_IN_PLACE)
 
 /* *moved: not of the arena. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
 static nd_status
@@ -35,7 +35,7 @@ region_check_memory(
 		return nd_fail(ND_INVALID_PARAMETER, "no memory");
 	if ((flags & ~MR_FLAGS) != 0)
 		return nd_fail(ND_INVALID_PARAMETER_3, "unknown flags");
-	if ((flags & ADOPTION_FLAGS) == ADOPTION_FLAGS)
+	if ((flags & TO_ADOPT) && (flags & ND_MR_FLAG_DO_NOT_ADOPT))
 		return nd_fail(ND_INVALID_PARAMETER_3, "to adopt the memory, and not to");
 	if (bytes == 0)
 		return nd_fail(ND_INVALID_BUFFER_SIZE, "a region of 0 bytes");
@@ -95,6 +95,20 @@ region_request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_ove
 	return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
 }
 
+/* *adopted: NULL if the memory is moved. */
+static nd_status
+region_adopt(
+	struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags, struct nd_adopted **adopted)
+{
+	enum nd_adopt_reason reason = nd_adopt(a, buf, bytes, flags, adopted);
+
+	if (reason == ND_ADOPT_REASONS || !(flags & ND_MR_FLAG_IN_PLACE))
+		return ND_SUCCESS;
+	return reason == ND_ADOPT_RESOURCES
+		       ? nd_fail(ND_INSUFFICIENT_RESOURCES, "no memory to adopt the buffer with")
+		       : nd_fail(ND_NOT_SUPPORTED, "memory that can't be adopted");
+}
+
 static nd_status
 region_register(struct nd_mr *mr, void *buf, size_t bytes, uint64_t iova_offset, uint32_t flags,
 	struct nd_overlapped *ov)
@@ -110,7 +124,7 @@ region_register(struct nd_mr *mr, void *buf, size_t bytes, uint64_t iova_offset,
 	nd_status st = region_check_memory(a, buf, bytes, flags, &moved);
 
 	if (st == ND_SUCCESS && moved)
-		what.adopted = nd_adopt(a, buf, bytes, flags);
+		st = region_adopt(a, buf, bytes, flags, &what.adopted);
 	if (st == ND_SUCCESS && moved && what.adopted == NULL) {
 		what.op = NDSH_ADMIN_REGISTER_MOVED;
 		st = nd_mover_need(a);
@@ -202,21 +216,6 @@ nd_status
 nd_mr_close(struct nd_mr *mr)
 {
 	return nd_close(mr, NULL);
-}
-
-int
-nd_mr_is_adopted(struct nd_mr *mr)
-{
-	struct nd_admin *admin;
-	bool adopted;
-
-	if (mr == NULL)
-		return 0;
-	admin = &mr->pd->adapter->admin;
-	pthread_mutex_lock(&admin->lock);
-	adopted = mr->state == ND_MR_REGISTERED && mr->adopted != NULL;
-	pthread_mutex_unlock(&admin->lock);
-	return adopted;
 }
 
 uint32_t
