@@ -58,7 +58,7 @@ extern "C" {
  * is refused, not moved. ND_INSUFFICIENT_RESOURCES: it was not adopted for ND_ADOPT_RESOURCES;
  * ND_NOT_SUPPORTED: for another reason.
  */
-#define ND_MR_FLAG_IN_PLACE 0x00080000u
+#define ND_MR_FLAG_IN_PLACE 0x00100000u
 #define ND_ADOPT_BYTES_MIN  65536u
 
 /* Why memory was not adopted. From ND_ADOPT_OFF on: by default only. */

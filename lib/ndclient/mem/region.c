@@ -18,11 +18,13 @@
 #include "ndclient/session/object.h"
 #include "ndclient/session/overlapped.h"
 
-#define MR_FLAGS                                                                                   \
+#define PUBLIC_FLAGS                                                                               \
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
 		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
 		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT |      \
-		ND_MR_FLAG_IN_PLACE | ND_MR_FLAG_ALLOW_WINDOWS)
+		ND_MR_FLAG_IN_PLACE)
+_Static_assert((PUBLIC_FLAGS & ND_MR_FLAG_ALLOW_WINDOWS) == 0, "libndverbs' own flag");
+#define MR_FLAGS (PUBLIC_FLAGS | ND_MR_FLAG_ALLOW_WINDOWS)
 
 #define TO_ADOPT (ND_MR_FLAG_ADOPT | ND_MR_FLAG_IN_PLACE)
 
