@@ -17,7 +17,6 @@
 
 struct ndd;
 struct ndd_conn_list;
-struct ndd_due_conns;
 struct ndd_qp;
 
 enum ndd_conn_state {
@@ -63,7 +62,7 @@ struct ndd_conn {
 	struct ndsh_cm_permit permit; /* to say so */
 	uint64_t deadline_ns;	      /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
 	struct ndd_conn_list *waits;  /* for that, in this list; NULL: no more */
-	struct ndd_due_conns *due;    /* it goes on when this list's turn comes; NULL: does not */
+	struct ndd_conn_list *due;    /* it goes on when this list's turn comes; NULL: does not */
 	uint64_t swept;		      /* the last sweep over all of them that it was part of */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;

@@ -69,7 +69,7 @@ conn_look(struct ndd_conn *c)
 static void
 principal_look(struct ndd_principal *p)
 {
-	struct ndd_conn *c, *last = TAILQ_LAST(&p->leaving_conns, ndd_leaving_conns);
+	struct ndd_conn *c, *last = TAILQ_LAST(&p->leaving_conns, ndd_conn_list);
 	bool more = last != NULL;
 
 	for (unsigned i = 0; i < PER_CALL && more && ndd_principal_has_time(p); i++) {

@@ -59,7 +59,7 @@ ndd_conn_is_not_due(struct ndd_conn *c)
 }
 
 static void
-conn_be_due(struct ndd_conn *c, struct ndd_due_conns *list)
+conn_be_due(struct ndd_conn *c, struct ndd_conn_list *list)
 {
 	if (c->due == list)
 		return;

@@ -31,10 +31,8 @@ struct ndd_qp_path;
 struct ndd_session;
 struct ndd_workers;
 
-TAILQ_HEAD(ndd_conn_list, ndd_conn);
 TAILQ_HEAD(ndd_qp_list, ndd_qp);
 TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);
-TAILQ_HEAD(ndd_ah_list, ndd_ah);
 TAILQ_HEAD(ndd_session_list, ndd_session);
 TAILQ_HEAD(ndd_group_list, ndd_group);
 

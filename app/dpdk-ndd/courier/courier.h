@@ -35,9 +35,9 @@ struct ndd_couriers {
 	struct ndd_courier *local;  /* the control thread itself, for principals that it trusts */
 };
 
-/* By the control thread. It goes on where the principal's last one left off: arrears must not move
- * while any courier runs; NULL: nothing is kept. NULL: no memory, no descriptor, or no thread;
- * errno. */
+/* By the control thread. The courier goes on where the principal's last one left off: arrears,
+ * which must not move while any courier runs, or NULL, if nothing is kept. Returns NULL without
+ * memory, a descriptor or a thread; errno. */
 struct ndd_courier *ndd_courier_start(struct ndd_couriers *all, struct ndd_arrears *arrears);
 /* It ends when it has run the errands that it was given. */
 void ndd_courier_release(struct ndd_courier *c);

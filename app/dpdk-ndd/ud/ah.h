@@ -19,7 +19,7 @@ enum ndd_ah_state {
 	NDD_AH_OVER, /* failed */
 };
 
-struct ndd_due_ahs;
+struct ndd_ah_list;
 
 struct ndd_ah {
 	struct ndd_sidr_user sidr; /* QUERYING */
@@ -34,7 +34,7 @@ struct ndd_ah {
 	struct net_nexthop hop;
 	uint64_t deadline_ns;	 /* RESOLVING; UINT64_MAX: none */
 	bool waits;		 /* for that, in the daemon's list */
-	struct ndd_due_ahs *due; /* it goes on when this list's turn comes; NULL: does not */
+	struct ndd_ah_list *due; /* it goes on when this list's turn comes; NULL: does not */
 	uint64_t swept;		 /* the last sweep over all of them that it was part of */
 	uint32_t priv_bytes;
 	uint8_t priv[NDSH_LOOKUP_DATA_MAX];

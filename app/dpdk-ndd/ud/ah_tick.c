@@ -64,7 +64,7 @@ ndd_ah_wait_no_more(struct ndd_ah *ah)
 }
 
 static void
-ah_be_due(struct ndd_ah *ah, struct ndd_due_ahs *list)
+ah_be_due(struct ndd_ah *ah, struct ndd_ah_list *list)
 {
 	if (ah->due == list)
 		return;

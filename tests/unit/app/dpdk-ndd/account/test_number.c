@@ -18,8 +18,8 @@ numbers_new(void)
 	return calloc(1, sizeof(struct ndd_numbers));
 }
 
-/* A user that leaves and comes again gets no number but its own, however often and whoever else
- * came meanwhile. */
+/* A user that leaves and comes again gets no number but its own, however often it does so and
+ * whatever other users came meanwhile. */
 Test(number, of_one_that_comes_again)
 {
 	struct ndd_numbers *all = numbers_new();

@@ -136,7 +136,7 @@ Test(conn, a_crowd_leaves)
 	struct ndd_session *s;
 	struct ndd_qp qp[CROWD] = {0};
 	struct ndd_conn *c[CROWD];
-	const struct ndd_leaving_conns *leaving;
+	const struct ndd_conn_list *leaving;
 
 	r->cfg.max_qps = r->cfg.shard_qps = CROWD;
 	ndd_rig_principals(r);
