@@ -464,8 +464,7 @@ nothing_is_left(void)
 		"left: %u queue pairs, %u completion queues, %u domains, %u regions", u.qps, u.cqs,
 		u.pds, u.mrs);
 	fuzz_need(cm.listeners == 0, "%u listeners", cm.listeners);
-	fuzz_need(TAILQ_EMPTY(&d->conns) && TAILQ_EMPTY(&d->paths) && TAILQ_EMPTY(&d->ahs) &&
-			  TAILQ_EMPTY(&d->resolving_ahs) && TAILQ_EMPTY(&d->groups),
+	fuzz_need(TAILQ_EMPTY(&d->followers.all) && TAILQ_EMPTY(&d->groups),
 		"connections, handles or groups");
 	fuzz_need(w.r->shard.sessions == 0, "the lcore has a session");
 	fuzz_need(files_open() == w.files, "%u files instead of %u", files_open(), w.files);
@@ -497,7 +496,7 @@ daemon_begins_anew(void)
 	net_rig_init(&net, 16);
 	d->net = net.n;
 	d->mads = (struct ndd_mads){0};
-	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
+	d->followers.deadline_ns = UINT64_MAX;
 	d->serial = 0;
 	clock_set(2 * NDD_S); /* the network has seen one second */
 }

@@ -15,12 +15,12 @@
 #include "config/config.h"
 #include "courier/courier.h"
 
-struct ndd_ah;
 struct ndd_conn;
 struct ndd_credentials;
+struct ndd_follower;
 struct ndd_party;
-TAILQ_HEAD(ndd_ah_list, ndd_ah);
 TAILQ_HEAD(ndd_conn_list, ndd_conn);
+TAILQ_HEAD(ndd_follower_list, ndd_follower);
 
 #define NDD_WHY_BYTES 160u /* as the messages have that tell it to a client */
 
@@ -39,10 +39,9 @@ struct ndd_principal {
 	struct ndd_courier *courier;	  /* since it was needed first, or NULL */
 	struct base_share *courier_share; /* that pays for it */
 	struct base_bucket commands;
-	uint64_t commands_delayed;	    /* how often a session had to wait for its next one */
-	struct ndd_conn_list due, moved;    /* its connections that go on: conn/tick.c */
-	struct ndd_conn_list leaving_conns; /* conn/leave.h */
-	struct ndd_ah_list due_ahs, moved_ahs; /* its address handles: ud/ah_tick.c */
+	uint64_t commands_delayed;	     /* how often a session had to wait for its next one */
+	struct ndd_follower_list due, moved; /* those that go on: hostnet/follower.c */
+	struct ndd_conn_list leaving_conns;  /* conn/leave.h */
 	int64_t credit_ns; /* time of the control thread that is left to it; below 0: owed */
 	struct ndd_party *party[CONFIG_LCORES_MAX];			/* on each shard, or NULL */
 	uint32_t members[CONFIG_LCORES_MAX];				/* of these */

@@ -116,8 +116,6 @@ principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t
 	TAILQ_INIT(&p->due);
 	TAILQ_INIT(&p->moved);
 	TAILQ_INIT(&p->leaving_conns);
-	TAILQ_INIT(&p->due_ahs);
-	TAILQ_INIT(&p->moved_ahs);
 	principal_has_spent(a, p);
 	p->uid = uid;
 	/* The daemon's own user could as well end the daemon. */

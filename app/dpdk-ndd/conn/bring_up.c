@@ -8,7 +8,6 @@
 #include "hostnet/path.h"
 #include "lcore/call.h"
 #include "object/qp.h"
-#include "object/qp_path.h"
 #include "platform/log.h"
 #include "session/session.h"
 
@@ -134,7 +133,8 @@ ndd_conn_bring_up(struct ndd_conn *c)
 	b.attr.rnr_retry = c->peer.rnr_retry;
 	if (!c->peer.srq) /* R-SR-05, R-SR-06 */
 		b.attr.rnr_give_up_ms = cfg->rnr_give_up_ms;
-	ndd_qp_path_evict(c->session, &c->remote.gid, c->peer.qpn);
+	ndd_peer_evict(c->session, &c->remote.gid, c->peer.qpn);
+	ndd_peer_take(c->session, c->qp, &c->remote.gid, c->peer.qpn, false);
 	c->brought_up = c->qp->connected = true;
 	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
 	c->keepalive_ms = b.keepalive_ms;

@@ -6,15 +6,12 @@
 #include "conn/conn.h"
 #include "conn/leave.h"
 #include "conn/notify.h"
-#include "conn/tick.h"
+#include "conn/follow.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"
 #include "session/class.h"
 #include "session/session.h"
-
-/* The peer's acknowledgement on the data path may be behind its DREQ on the CM's (R-DISC-17). */
-#define FLUSH_GRACE_NS (10 * NDD_MS)
 
 struct ndd_conn *
 ndd_conn_new(struct ndd_session *s, enum ndd_conn_state state)
@@ -30,16 +27,15 @@ ndd_conn_new(struct ndd_session *s, enum ndd_conn_state state)
 	}
 	c->session = s;
 	c->state = state;
-	c->deadline_ns = UINT64_MAX;
-	ndd_conn_enlist(c);
+	ndd_conn_follow(c);
 	return c;
 }
 
 void
 ndd_conn_resolve_later(struct ndd_conn *c)
 {
-	ndd_conn_wait(c, &c->session->daemon->resolving, ndd_now_ns() + NDD_RESOLVE_NS);
-	ndd_conn_is_due(c);
+	ndd_follower_wait(&c->follower, NDD_WAIT_HOP, ndd_now_ns());
+	ndd_follower_is_due(&c->follower);
 }
 
 static void
@@ -73,7 +69,7 @@ ndd_conn_over(struct ndd_conn *c)
 	conn_release_qp(c);
 	ndd_conn_leave_no_more(c);
 	c->state = NDD_CONN_OVER;
-	ndd_conn_wait_no_more(c);
+	ndd_follower_wait_no_more(&c->follower);
 }
 
 void
@@ -213,6 +209,7 @@ ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev)
 {
 	struct ndd_conn *c = ev->owner;
 
+	(void)d;
 	c->peer_left |= ev->by_peer;
 	if (ev->by_peer && c->state == NDD_CONN_LEAVING)
 		return;
@@ -227,8 +224,10 @@ ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev)
 		return;
 	}
 	c->state = NDD_CONN_FLUSHING;
+	/* The peer's acknowledgement on the data path may be behind its DREQ on the CM's
+	 * (R-DISC-17). */
 	if (!c->session->no_flush)
-		ndd_conn_wait(c, &d->flushing, ndd_now_ns() + FLUSH_GRACE_NS);
+		ndd_follower_wait(&c->follower, NDD_WAIT_FLUSH, ndd_now_ns());
 }
 
 /* ---- class --------------------------------------------------------------------------------- */
@@ -239,9 +238,8 @@ ndd_conn_free(struct ndd_session *s, void *conn)
 	struct ndd_conn *c = conn;
 
 	ndd_conn_over(c);
-	ndd_conn_is_not_due(c);
+	ndd_follower_remove(&c->follower);
 	ndd_port_give(&c->port);
-	TAILQ_REMOVE(&s->daemon->conns, c, next);
 	ndd_slots_remove(&s->conns, c->id);
 	free(c);
 }

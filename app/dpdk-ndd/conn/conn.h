@@ -12,11 +12,11 @@
 #include "conn/ports.h"
 #include "conn/sidr_user.h"
 #include "lcore/caught_up.h"
+#include "hostnet/follower.h"
 #include "net/net.h"
 #include "session/reply.h"
 
 struct ndd;
-struct ndd_conn_list;
 struct ndd_qp;
 
 enum ndd_conn_state {
@@ -38,8 +38,9 @@ enum ndd_conn_state {
 };
 
 struct ndd_conn {
-	struct ndd_sidr_user sidr; /* of datagrams */
-	TAILQ_ENTRY(ndd_conn) next, next_waiting, next_due;
+	struct ndd_sidr_user sidr;    /* of datagrams */
+	struct ndd_follower follower; /* but for LEAVING */
+	TAILQ_ENTRY(ndd_conn) next_leaving;
 	struct ndd_session *session;
 	struct ndd_qp *qp;	 /* NULL until given, and when it is over */
 	struct roce_cm_conn *cm; /* NULL: the CM knows nothing of it (yet, or any more) */
@@ -60,10 +61,6 @@ struct ndd_conn {
 	uint32_t peer_q_key;	      /* of datagrams */
 	struct roce_cm_qp_params own; /* by_numbers: what its REQ or REP says of this side */
 	struct ndsh_cm_permit permit; /* to say so */
-	uint64_t deadline_ns;	      /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
-	struct ndd_conn_list *waits;  /* for that, in this list; NULL: no more */
-	struct ndd_conn_list *due;    /* it goes on when this list's turn comes; NULL: does not */
-	uint64_t swept;		      /* the last sweep over all of them that it was part of */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
 	uint8_t ecn;			    /* enum ndsh_ecn: tos is without it */
@@ -78,8 +75,8 @@ struct ndd_conn *ndd_conn_new(struct ndd_session *s, enum ndd_conn_state state);
 void ndd_conn_free(struct ndd_session *s, void *conn);
 /* The queue pair is this connection's until it is over. */
 void ndd_conn_take_qp(struct ndd_conn *c, struct ndd_qp *qp);
-/* Resolve the next hop from now on, for a bounded time: ndd_conn_tick() goes on, so that the reply
- * to the client's request leaves before any event. */
+/* Resolve the next hop from now on, for a bounded time: ndd_followers_tick() goes on, so that the
+ * reply to the client's request leaves before any event. */
 void ndd_conn_resolve_later(struct ndd_conn *c);
 /* End it in the way that its state asks for; the client gets the one event that it waits for. */
 void ndd_conn_fail(struct ndd_conn *c, enum ndsh_status status, const struct roce_cm_event *ev);

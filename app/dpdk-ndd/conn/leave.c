@@ -2,7 +2,7 @@
 #include "conn/leave.h"
 
 #include "conn/conn.h"
-#include "conn/tick.h"
+#include "conn/follow.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"
@@ -17,8 +17,8 @@ ndd_conn_leave_no_more(struct ndd_conn *c)
 {
 	if (c->state != NDD_CONN_LEAVING)
 		return;
-	TAILQ_REMOVE(&c->session->account.principal->leaving_conns, c, next);
-	ndd_conn_enlist(c);
+	TAILQ_REMOVE(&c->session->account.principal->leaving_conns, c, next_leaving);
+	ndd_conn_follow(c);
 }
 
 void
@@ -51,9 +51,8 @@ ndd_conn_leave(struct ndd_conn *c, uint64_t now_ns)
 		return;
 	}
 	c->state = NDD_CONN_LEAVING;
-	ndd_conn_wait_no_more(c);
-	TAILQ_REMOVE(&d->conns, c, next);
-	TAILQ_INSERT_TAIL(&c->session->account.principal->leaving_conns, c, next);
+	ndd_follower_remove(&c->follower);
+	TAILQ_INSERT_TAIL(&c->session->account.principal->leaving_conns, c, next_leaving);
 	ndd_moment_begin(&c->left, c->session->shard);
 	d->leave_look_ns = now_ns + LOOK_NS;
 }
@@ -77,8 +76,8 @@ principal_look(struct ndd_principal *p)
 
 		c = TAILQ_FIRST(&p->leaving_conns);
 		more = c != last;
-		TAILQ_REMOVE(&p->leaving_conns, c, next);
-		TAILQ_INSERT_TAIL(&p->leaving_conns, c, next);
+		TAILQ_REMOVE(&p->leaving_conns, c, next_leaving);
+		TAILQ_INSERT_TAIL(&p->leaving_conns, c, next_leaving);
 		conn_look(c);
 		(void)ndd_principal_charge(p, began_ns);
 	}

@@ -71,15 +71,10 @@ ndd_lists_init(struct ndd *d)
 	TAILQ_INIT(&d->sessions);
 	TAILQ_INIT(&d->ended);
 	TAILQ_INIT(&d->calling);
-	TAILQ_INIT(&d->conns);
-	TAILQ_INIT(&d->resolving);
-	TAILQ_INIT(&d->flushing);
+	ndd_followers_init(&d->followers);
 	d->leave_look_ns = UINT64_MAX;
 	TAILQ_INIT(&d->working_qps);
 	d->work_look_ns = UINT64_MAX;
-	TAILQ_INIT(&d->paths);
-	TAILQ_INIT(&d->ahs);
-	TAILQ_INIT(&d->resolving_ahs);
 	TAILQ_INIT(&d->groups);
 	d->delayed_until_ns = UINT64_MAX;
 }
@@ -112,7 +107,6 @@ ndd_control_init(struct ndd *d)
 {
 	ndd_lists_init(d);
 	TAILQ_INIT(&d->accounts.principals);
-	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
 	d->signal_watch.fd = d->wakeup.fd = -1;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (d->epoll_fd >= 0 && ndd_wakeup_init(&d->wakeup) &&

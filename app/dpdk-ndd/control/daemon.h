@@ -13,11 +13,12 @@
 #include "config/config.h"
 #include "conn/ports.h"
 #include "control/watch.h"
+#include "hostnet/follower.h"
 #include "hostnet/mads.h"
-#include "hostnet/next_hop.h"
 #include "lcore/shard.h"
 #include "lcore/wakeup.h"
 #include "net/net.h"
+#include "object/peer.h"
 #include "session/listening.h"
 #include "session/seat.h"
 
@@ -27,12 +28,10 @@ struct ndd_conn;
 struct ndd_group;
 struct ndd_kernel_ports;
 struct ndd_qp;
-struct ndd_qp_path;
 struct ndd_session;
 struct ndd_workers;
 
 TAILQ_HEAD(ndd_qp_list, ndd_qp);
-TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);
 TAILQ_HEAD(ndd_session_list, ndd_session);
 TAILQ_HEAD(ndd_group_list, ndd_group);
 
@@ -59,22 +58,15 @@ struct ndd {
 	struct ndd_workers *workers; /* of sessions */
 	uint32_t borrowed_mappings;  /* object/memory.c */
 	uint64_t serial;	     /* of sessions and objects; never reused */
-	struct ndd_conn_list conns;  /* all that the CM knows, but for leaving */
-	/* those of them that wait; all of a list wait equally long, so the first ends first */
-	struct ndd_conn_list resolving, flushing;
-	uint64_t conn_sweep;		/* how often all of them were to follow their next hops */
+	struct ndd_followers followers; /* connections, but for leaving; address handles; ... */
 	uint64_t leave_look_ns;		/* of conn/leave.h; UINT64_MAX: none leaves */
 	struct ndd_qp_list working_qps; /* object/qp_work.h */
 	uint64_t work_look_ns;
-	struct ndd_qp_path_list paths;	  /* of queue pairs brought up by hand */
-	struct ndd_ah_list ahs;		  /* address handles: ud/ah.h */
-	struct ndd_ah_list resolving_ahs; /* those that wait; the first ends first */
-	uint64_t ah_sweep;		  /* how often all of them were to follow their next hops */
-	struct ndd_group_list groups;	  /* multicast groups with members */
-	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
-	struct ndd_mads mads;			       /* that wait for their next hop */
+	struct ndd_group_list groups; /* multicast groups with members */
+	struct ndd_mads mads;	      /* that wait for their next hop */
 	uint32_t mad_psn;
-	uint64_t permit_secret[2];	  /* conn/numbers.h */
+	uint64_t permit_secret[2]; /* conn/numbers.h */
+	struct ndd_peers peers;
 	struct ndd_ports ports, ud_ports; /* of connections, of datagram services */
 	uint64_t links_check_ns;
 	struct ndd_pace pace; /* the control thread's */

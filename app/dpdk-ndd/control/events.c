@@ -12,20 +12,18 @@
 #include "conn/leave.h"
 #include "conn/passive.h"
 #include "conn/sidr_user.h"
-#include "conn/tick.h"
 #include "control/daemon.h"
+#include "hostnet/follower.h"
 #include "hostnet/host.h"
 #include "hostnet/kernel_port.h"
 #include "hostnet/network.h"
 #include "object/cq.h"
 #include "object/qp.h"
-#include "object/qp_path.h"
 #include "object/qp_work.h"
 #include "object/srq.h"
 #include "session/async.h"
 #include "session/end.h"
 #include "session/session.h"
-#include "ud/ah_tick.h"
 #include "ud/sidr_request.h"
 
 #define EVENT_BUDGET	256u /* per shard and round, then the sockets' turn */
@@ -131,9 +129,7 @@ ndd_control_proceed(struct ndd *d, uint64_t now_ns)
 	/* What clients wait for comes first: a host that moves makes all the others due. */
 	ndd_conn_leave_tick(d, now_ns);
 	ndd_qp_work_tick(d, now_ns);
-	ndd_conn_tick(d, now_ns);
-	ndd_ah_tick(d, now_ns);
-	ndd_qp_path_tick(d, now_ns);
+	ndd_followers_tick(d, now_ns);
 	ndd_host_tx(d, now_ns);
 	ndd_kernel_ports_tend(d, now_ns);
 }
@@ -141,9 +137,8 @@ ndd_control_proceed(struct ndd *d, uint64_t now_ns)
 uint64_t
 ndd_control_deadline(const struct ndd *d)
 {
-	const uint64_t all[] = {d->conn_hops.deadline_ns, d->path_hops.deadline_ns,
-		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net),
-		d->delayed_until_ns, d->leave_look_ns, d->work_look_ns};
+	const uint64_t all[] = {d->followers.deadline_ns, roce_cm_next_deadline(d->cm),
+		net_next_deadline(d->net), d->delayed_until_ns, d->leave_look_ns, d->work_look_ns};
 	uint64_t first = UINT64_MAX;
 
 	if (roce_cm_has_work(d->cm))

@@ -7,18 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn/conn.h"
 #include "control/daemon.h"
 #include "control/events.h"
 #include "control/reload.h"
 #include "hostnet/address.h"
 #include "hostnet/network.h"
 #include "object/qp.h"
-#include "object/qp_path.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/session.h"
-#include "ud/ah.h"
 #include "ud/group.h"
 
 #define ERROR_BYTES 4096
@@ -61,18 +58,6 @@ config_has_same_ports(const struct ndd *d, const struct config *to)
 	return same;
 }
 
-static void
-conn_end(struct ndd_conn *c, const char *why)
-{
-	char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
-
-	ndd_notice("session %lu: connection of %s to %s ends: %s", c->session->serial,
-		ndd_ip_text(c->local.gid.raw, from), ndd_ip_text(c->remote.gid.raw, to), why);
-	ndd_conn_fail(c,
-		c->state == NDD_CONN_RESOLVING ? NDSH_ERR_NETWORK_UNREACHABLE : NDSH_ERR_ABORTED,
-		NULL);
-}
-
 static bool
 address_is_lost(struct ndd *d, const struct roce_path *path, const void *to)
 {
@@ -106,16 +91,7 @@ end_datagrams(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *w
 static void
 end_from(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 {
-	struct ndd_conn *c;
-
-	TAILQ_FOREACH (c, &d->conns, next) {
-		const struct roce_path path = {.sgid = c->local.gid};
-
-		if (c->state != NDD_CONN_OVER && lost(d, &path, arg))
-			conn_end(c, why);
-	}
-	ndd_qp_path_end(d, lost, arg, why);
-	ndd_ah_end(d, lost, arg, why);
+	ndd_followers_end(d, lost, arg, why);
 	end_datagrams(d, lost, arg, why);
 	ndd_control_proceed(d, ndd_now_ns());
 }
@@ -136,27 +112,13 @@ ndd_end_address(struct ndd *d, const uint8_t ip[16], const char *why)
 static bool
 route_is_lost(struct ndd *d, const struct roce_path *path, const void *arg)
 {
+	static const struct roce_gid none;
 	struct net_nexthop hop;
 
 	(void)arg;
-	return ndd_datagram_hop(d->net, ndd_now_ns(), NET_OWNER_HOST, &path->sgid, &path->dgid,
+	return !roce_gid_equal(&path->dgid, &none) &&
+	       ndd_datagram_hop(d->net, ndd_now_ns(), NET_OWNER_HOST, &path->sgid, &path->dgid,
 		       &hop) == NDSH_ERR_NETWORK_UNREACHABLE;
-}
-
-static void
-end_without_route(struct ndd *d)
-{
-	static const char why[] = "its route was taken out of the configuration";
-	struct ndd_conn *c;
-
-	TAILQ_FOREACH (c, &d->conns, next) {
-		const struct roce_path path = {.sgid = c->local.gid, .dgid = c->remote.gid};
-
-		if (c->state == NDD_CONN_ESTABLISHED && route_is_lost(d, &path, NULL))
-			conn_end(c, why);
-	}
-	ndd_qp_path_end(d, route_is_lost, NULL, why);
-	ndd_ah_end(d, route_is_lost, NULL, why);
 }
 
 /* Beyond the network nothing is taken over, and d->cfg is as it was. */
@@ -175,7 +137,8 @@ ndd_reload(struct ndd *d)
 	if (to != NULL && config_has_same_ports(d, to)) {
 		end_from(d, address_is_lost, to, "its address was taken out of the configuration");
 		ndd_network_change(d, to);
-		end_without_route(d);
+		ndd_followers_end(
+			d, route_is_lost, NULL, "its route was taken out of the configuration");
 		mention_the_rest(d, to);
 		ndd_notice("reload: addresses, VLANs and routes are those of %s", d->config_path);
 	}

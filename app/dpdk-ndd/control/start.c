@@ -290,7 +290,8 @@ start_cm(struct ndd *d)
 
 	if (!random_fill(cfg.secret, sizeof(cfg.secret)) ||
 		!random_fill(&d->ports.next, sizeof(d->ports.next)) ||
-		!random_fill(d->permit_secret, sizeof(d->permit_secret)))
+		!random_fill(d->permit_secret, sizeof(d->permit_secret)) ||
+		!random_fill(d->peers.secret, sizeof(d->peers.secret)))
 		return false;
 	d->cm_bytes = roce_cm_bytes(&cfg);
 	mem = d->cm_bytes == 0 ? NULL : ndd_numa_alloc(d->cm_bytes, -1);

@@ -3,19 +3,6 @@
 
 #include "hostnet/address.h"
 
-bool
-ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool *moved)
-{
-	uint64_t generation = net_generation(net);
-
-	*moved = generation != h->generation;
-	if (!*moved && now_ns < h->deadline_ns)
-		return false;
-	h->generation = generation;
-	h->deadline_ns = UINT64_MAX;
-	return true;
-}
-
 enum ndsh_status
 ndd_next_hop(struct net *net, uint64_t now_ns, uint32_t owner, const struct roce_gid *from,
 	const struct roce_gid *to, struct net_nexthop *hop)

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Next hops, as connections, queue pairs brought up by hand and address handles resolve and follow
- * them. Each kind is a list of the daemon's, which has its tick when there is a reason.
- */
+/* Next hops, as followers (hostnet/follower.h) and the daemon's own messages resolve them. */
 #ifndef NDD_NEXT_HOP_H
 #define NDD_NEXT_HOP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "platform/clock.h"
 #include "net/net.h"
 #include "shm/ndsh_status.h"
 #include "wire/gid.h"
-
-#define NDD_RESOLVE_NS (3 * NDD_S) /* for a neighbour to answer */
-
-struct ndd_hops {	      /* of one list */
-	uint64_t generation;  /* of the network, as far as the list is judged by it */
-	uint64_t deadline_ns; /* the first of the list's; 0: there is something to do at once */
-};
-
-/* Is there a reason? moved: next hops that were known may have changed. The tick then says by
- * ndd_hops_until() when it is to come again. */
-bool ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool *moved);
-static inline void
-ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)
-{
-	if (deadline_ns < h->deadline_ns)
-		h->deadline_ns = deadline_ns;
-}
 
 /* The owner of neighbours that the principal with this number wants; NET_OWNER_HOST: the daemon
  * does. Where there are more principals than owners, several are one. */

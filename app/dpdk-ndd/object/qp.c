@@ -225,6 +225,7 @@ qp_free(struct ndd_session *s, void *object)
 
 	ndd_qp_work_forget(qp);
 	ndd_qp_path_free(qp);
+	ndd_peer_give(qp);
 	ndd_group_leave_all(s, qp);
 	qp->pd->users--;
 	qp->send_cq->users--;

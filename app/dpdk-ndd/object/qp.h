@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "lcore/shard.h"
+#include "object/peer.h"
 #include "object/qp_work.h"
 #include "session/reply.h"
 #include "session/session.h"
@@ -42,6 +43,7 @@ struct ndd_qp {
 	bool connected;		       /* a connection has brought it up */
 	bool by_hand;		       /* its client has, beyond INIT or back to RESET */
 	struct ndd_qp_path *path;      /* by_hand, or NULL */
+	struct ndd_peer peer;	       /* beyond INIT */
 	bool datagrams;		       /* no connection at all */
 	bool unreliable;	       /* UC: no connection of the CM's */
 	uint32_t q_key;		       /* of datagrams */

@@ -169,8 +169,10 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return status == NDSH_OK ? ndd_qp_path_take(s, qp, &step, why, room) : status;
 	}
 	status = ndd_qp_step(s, qp, &step, why, room);
-	if (status == NDSH_OK && step.to == ROCE_QPS_RESET)
+	if (status == NDSH_OK && step.to == ROCE_QPS_RESET) {
 		ndd_qp_path_free(qp);
+		ndd_peer_give(qp);
+	}
 	return status;
 }
 

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn/conn.h"
+#include "base/list.h"
 #include "control/daemon.h"
+#include "hostnet/follower.h"
+#include "hostnet/next_hop.h"
+#include "object/peer.h"
 #include "object/qp.h"
 #include "object/qp_path.h"
 #include "platform/clock.h"
@@ -13,21 +16,33 @@
 #include "session/session.h"
 
 struct ndd_qp_path {
-	TAILQ_ENTRY(ndd_qp_path) next;
+	struct ndd_follower follower; /* waits, as long as a step waits for its next hop */
 	struct ndd_session *session;
 	struct ndd_qp *qp;
 	struct net_nexthop hop;
 	struct roce_path path; /* in use, if live */
-	uint32_t peer_qpn;
 	bool live;
 	struct ndd_qp_step step; /* that waits for its next hop */
-	uint64_t deadline_ns;	 /* of it; UINT64_MAX: none waits */
 };
+
+static const struct ndd_follower_kind path_follower;
+
+static struct ndd_qp_path *
+path_of(const struct ndd_follower *f)
+{
+	return base_container(f, struct ndd_qp_path, follower);
+}
+
+static bool
+path_waits(const struct ndd_qp_path *p)
+{
+	return p->follower.deadline_ns != UINT64_MAX;
+}
 
 bool
 ndd_qp_path_is_pending(const struct ndd_qp *qp)
 {
-	return qp->path != NULL && qp->path->deadline_ns != UINT64_MAX;
+	return qp->path != NULL && path_waits(qp->path);
 }
 
 void
@@ -35,7 +50,7 @@ ndd_qp_path_free(struct ndd_qp *qp)
 {
 	if (qp->path == NULL)
 		return;
-	TAILQ_REMOVE(&qp->path->session->daemon->paths, qp->path, next);
+	ndd_follower_remove(&qp->path->follower);
 	free(qp->path);
 	qp->path = NULL;
 }
@@ -56,7 +71,7 @@ ndd_qp_path_fill_attr(const struct ndd_qp *qp, struct ndsh_qp_attr *attr)
 
 /* The path that was in use stays so if the step comes to nothing. */
 static struct ndd_qp_path *
-path_of(struct ndd_session *s, struct ndd_qp *qp)
+path_for(struct ndd_session *s, struct ndd_qp *qp)
 {
 	struct ndd_qp_path *p = qp->path;
 
@@ -67,55 +82,9 @@ path_of(struct ndd_session *s, struct ndd_qp *qp)
 		return NULL;
 	p->session = s;
 	p->qp = qp;
-	p->deadline_ns = UINT64_MAX;
 	qp->path = p;
-	TAILQ_INSERT_TAIL(&s->daemon->paths, p, next);
+	ndd_follower_add(&p->follower, &path_follower, s);
 	return p;
-}
-
-/* ---- which session has the peer's queue pair ----------------------------------------------- */
-
-/*
- * A queue pair has one peer. A client that names a peer's queue pair to which another client of
- * this daemon is connected could speak for that client: to the peer both are this host, and only
- * the PSN would have to be guessed. So the first client has it; and what the CM has agreed with the
- * peer itself comes before what was given by hand.
- */
-static bool
-path_is_anothers(const struct ndd_qp_path *p, const struct ndd_session *s,
-	const struct roce_gid *gid, uint32_t qpn)
-{
-	return p->session != s && p->live && !p->qp->failed && p->peer_qpn == qpn &&
-	       roce_gid_equal(&p->path.dgid, gid);
-}
-
-static bool
-peer_is_taken(const struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
-{
-	const struct ndd_qp_path *p;
-	const struct ndd_conn *c;
-
-	TAILQ_FOREACH (p, &s->daemon->paths, next)
-		if (path_is_anothers(p, s, gid, qpn))
-			return true;
-	TAILQ_FOREACH (c, &s->daemon->conns, next)
-		if (c->session != s && c->brought_up && c->qp != NULL && c->peer.qpn == qpn &&
-			roce_gid_equal(&c->remote.gid, gid))
-			return true;
-	return false;
-}
-
-void
-ndd_qp_path_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
-{
-	struct ndd_qp_path *p;
-	char why[80];
-
-	snprintf(why, sizeof(why), "session %lu has a connection to the peer's 0x%06x", s->serial,
-		qpn);
-	TAILQ_FOREACH (p, &s->daemon->paths, next)
-		if (path_is_anothers(p, s, gid, qpn))
-			ndd_qp_take_away(p->session, p->qp, why);
 }
 
 /* ---- the next hop -------------------------------------------------------------------------- */
@@ -125,12 +94,12 @@ path_take_hop(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, s
 {
 	struct roce_qp_attr *attr = &p->step.attr;
 	struct ndd_session *s = p->session;
-	uint32_t peer_qpn = p->peer_qpn;
+	uint32_t peer_qpn = p->qp->peer.qpn;
 	enum ndsh_status status;
 
 	if (p->step.mask & ROCE_QPA_DEST_QPN)
 		peer_qpn = attr->dest_qpn;
-	if (peer_is_taken(s, &attr->path.dgid, peer_qpn)) {
+	if (ndd_peer_is_taken(s, &attr->path.dgid, peer_qpn)) {
 		snprintf(why, room, "another client's queue pair has the peer's 0x%06x", peer_qpn);
 		return NDSH_ERR_ADDRESS_IN_USE;
 	}
@@ -144,8 +113,8 @@ path_take_hop(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, s
 		return status;
 	p->hop = *hop;
 	p->path = attr->path;
-	p->peer_qpn = peer_qpn;
 	p->live = true;
+	ndd_peer_take(s, p->qp, &p->path.dgid, peer_qpn, true);
 	return NDSH_OK;
 }
 
@@ -178,7 +147,7 @@ enum ndsh_status
 ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_qp_step *step,
 	char *why, size_t room)
 {
-	struct ndd_qp_path *p = path_of(s, qp);
+	struct ndd_qp_path *p = path_for(s, qp);
 	uint64_t now_ns = ndd_now_ns();
 	enum ndsh_status status;
 
@@ -187,25 +156,14 @@ ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_qp_s
 	p->step = *step;
 	status = path_try(p, now_ns, why, room);
 	if (status == NDSH_PENDING) {
-		p->deadline_ns = now_ns + NDD_RESOLVE_NS;
-		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
+		ndd_follower_wait(&p->follower, NDD_WAIT_HOP, now_ns);
 	} else if (!p->live) {
 		ndd_qp_path_free(qp);
 	}
 	return status;
 }
 
-void
-ndd_qp_path_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
-{
-	struct ndd_qp_path *p;
-
-	TAILQ_FOREACH (p, &d->paths, next)
-		if (p->live && !p->qp->failed && lost(d, &p->path, arg))
-			ndd_qp_take_away(p->session, p->qp, why);
-}
-
-/* ---- time ---------------------------------------------------------------------------------- */
+/* ---- the follower --------------------------------------------------------------------------- */
 
 static void
 path_step_on(struct ndd_qp_path *p, uint64_t now_ns)
@@ -214,14 +172,12 @@ path_step_on(struct ndd_qp_path *p, uint64_t now_ns)
 	struct ndd_session *s = p->session;
 	struct ndd_qp *qp = p->qp;
 	char why[160];
-	enum ndsh_status status =
-		ndd_next_hop_by(path_try(p, now_ns, why, sizeof(why)), now_ns, p->deadline_ns);
+	enum ndsh_status status = ndd_next_hop_by(
+		path_try(p, now_ns, why, sizeof(why)), now_ns, p->follower.deadline_ns);
 
-	if (status == NDSH_PENDING) {
-		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
+	if (status == NDSH_PENDING)
 		return;
-	}
-	p->deadline_ns = UINT64_MAX;
+	ndd_follower_wait_no_more(&p->follower);
 	if (!p->live)
 		ndd_qp_path_free(qp);
 	m.h.status = status;
@@ -234,26 +190,50 @@ path_follow(struct ndd_qp_path *p, uint64_t now_ns)
 {
 	struct net_nexthop hop;
 
-	if (!p->live || path_next_hop(p, &p->path, now_ns, &hop) != NDSH_OK)
+	if (path_next_hop(p, &p->path, now_ns, &hop) != NDSH_OK)
 		return;
 	ndd_qp_set_hop(p->session, p->qp, &p->hop, &hop);
 }
 
-void
-ndd_qp_path_tick(struct ndd *d, uint64_t now_ns)
+static enum ndd_follow
+path_moved(const struct ndd_follower *f)
 {
-	struct ndd_qp_path *p, *next;
-	bool moved;
+	const struct ndd_qp_path *p = path_of(f);
 
-	if (!ndd_hops_begin(&d->path_hops, d->net, now_ns, &moved))
-		return;
-	for (p = TAILQ_FIRST(&d->paths); p != NULL; p = next) {
-		next = TAILQ_NEXT(p, next);
-		if (p->session->ended) /* it is being taken down */
-			continue;
-		if (p->deadline_ns != UINT64_MAX)
-			path_step_on(p, now_ns); /* p may be gone */
-		else if (moved)
-			path_follow(p, now_ns);
-	}
+	if (path_waits(p))
+		return NDD_FOLLOW_FIRST;
+	return p->live ? NDD_FOLLOW_BEHIND : NDD_FOLLOW_NOT;
 }
+
+static void
+path_go_on(struct ndd_follower *f, uint64_t now_ns)
+{
+	struct ndd_qp_path *p = path_of(f);
+
+	if (path_waits(p))
+		path_step_on(p, now_ns); /* p may be gone */
+	else if (p->live)
+		path_follow(p, now_ns);
+}
+
+static bool
+path_addresses(const struct ndd_follower *f, struct roce_path *path)
+{
+	const struct ndd_qp_path *p = path_of(f);
+
+	*path = p->path;
+	return p->live && !p->qp->failed;
+}
+
+static void
+path_end(struct ndd_follower *f, const char *why)
+{
+	ndd_qp_take_away(f->session, path_of(f)->qp, why);
+}
+
+static const struct ndd_follower_kind path_follower = {
+	.moved = path_moved,
+	.go_on = path_go_on,
+	.addresses = path_addresses,
+	.end = path_end,
+};

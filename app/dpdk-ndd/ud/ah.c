@@ -20,7 +20,6 @@
 #include "session/send.h"
 #include "session/session.h"
 #include "ud/ah.h"
-#include "ud/ah_tick.h"
 
 #define AHS_PER_QP 4u /* of a session, for each of its limits.qps */
 
@@ -115,8 +114,8 @@ ah_fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 		entry, ah->id, &path, ah->hop.port, ndd_path_mtu(d->plane.port[ah->hop.port].mtu));
 }
 
-static bool
-ah_enter(struct ndd_ah *ah)
+bool
+ndd_ah_enter(struct ndd_ah *ah)
 {
 	struct table_change c = {0};
 
@@ -137,9 +136,8 @@ ah_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The outcome, or the end of a handle that was good; what resolving it took is given back. */
-static void
-ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event *ev)
+void
+ndd_ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event *ev)
 {
 	struct ndsh_ev_ah m = {.h = {.type = NDSH_EV_AH}, .ah = ah->id};
 
@@ -147,8 +145,8 @@ ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_eve
 		roce_cm_destroy(ah->session->daemon->cm, ndd_now_ns(), ah->cm);
 	ah->cm = NULL;
 	ndd_port_give(&ah->port);
-	ndd_ah_wait_no_more(ah);
-	if (status == NDSH_OK && !ah_enter(ah))
+	ndd_follower_wait_no_more(&ah->follower);
+	if (status == NDSH_OK && !ndd_ah_enter(ah))
 		status = NDSH_ERR_NO_RESOURCES;
 	ah->state = status == NDSH_OK ? NDD_AH_READY : NDD_AH_OVER;
 	if (status == NDSH_OK)
@@ -192,117 +190,13 @@ ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	ah->remote.port = m->remote.port;
 	ah->priv_bytes = m->priv_bytes;
 	memcpy(ah->priv, m->priv, m->priv_bytes);
-	/* ndd_ah_tick() goes on: the reply leaves before the event. */
-	ndd_ah_enlist(ah);
-	ndd_ah_wait(ah, ndd_now_ns() + NDD_RESOLVE_NS);
-	ndd_ah_is_due(ah);
+	/* ndd_followers_tick() goes on: the reply leaves before the event. */
+	ndd_ah_follow(ah);
 	r->id.id = ah->id;
 	return NDSH_OK;
 }
 
-/* ---- the next hop, and the service ----------------------------------------------------------- */
-
-static enum ndsh_status
-ah_resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
-{
-	return ndd_datagram_hop(ah->session->daemon->net, now_ns,
-		ndd_session_hop_owner(ah->session), &ah->local.gid, &ah->remote.gid, hop);
-}
-
-static void
-ah_on_response(struct ndd *d, const struct roce_cm_event *ev)
-{
-	struct ndd_ah *ah = ev->owner;
-
-	(void)d;
-	if (ev->timed_out)
-		ah_conclude(ah, ndd_conn_unanswered(ev), NULL);
-	else
-		ah_conclude(ah, ev->reason == 0 ? NDSH_OK : NDSH_ERR_REFUSED, ev);
-}
-
-static void
-ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
-{
-	struct ndd *d = ah->session->daemon;
-	enum ndsh_status status = ndd_port_take(&d->ud_ports, &ah->session->account, &ah->port,
-		NDD_PORT_CONNECTOR, ah->session->port, &ah->local);
-
-	if (status != NDSH_OK) {
-		ah_conclude(ah, status, NULL);
-		return;
-	}
-	ah->local = ah->port.addr;
-	ah->sidr.on_end = ah_on_response;
-	ah->state = NDD_AH_QUERYING;
-	ah->cm = roce_cm_sidr_query(d->cm, now_ns,
-		&(struct roce_cm_sidr_query){.local = ah->local,
-			.remote = ah->remote,
-			.port = ah->hop.port,
-			.user = ah->session->account.principal->number,
-			.hop_limit = ROCE_HOP_LIMIT,
-			.priv = ah->priv,
-			.priv_bytes = ah->priv_bytes,
-			.owner = ah});
-	if (ah->cm == NULL)
-		ah_conclude(ah, NDSH_ERR_NO_RESOURCES, NULL);
-}
-
-static void
-ah_step(struct ndd_ah *ah, uint64_t now_ns)
-{
-	enum ndsh_status status =
-		ndd_next_hop_by(ah_resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
-
-	if (status == NDSH_PENDING)
-		return;
-	ndd_ah_wait_no_more(ah);
-	if (status == NDSH_OK && ah->wants_service)
-		ah_query_service(ah, now_ns);
-	else
-		ah_conclude(ah, status, NULL);
-}
-
-/* W-GID-03: a neighbour that is being probed again keeps its old address meanwhile. */
-static void
-ah_refresh(struct ndd_ah *ah, uint64_t now_ns)
-{
-	struct net_nexthop hop = {0};
-
-	if (ah_resolve(ah, now_ns, &hop) != NDSH_OK || memcmp(&hop, &ah->hop, sizeof(hop)) == 0)
-		return;
-	ah->hop = hop;
-	(void)ah_enter(ah); /* it has its room */
-}
-
-void
-ndd_ah_go_on(struct ndd_ah *ah, uint64_t now_ns)
-{
-	if (ah->state == NDD_AH_RESOLVING)
-		ah_step(ah, now_ns);
-	else if (ah->state == NDD_AH_READY)
-		ah_refresh(ah, now_ns);
-}
-
 /* ---- the end ------------------------------------------------------------------------------- */
-
-void
-ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
-{
-	char to[INET6_ADDRSTRLEN];
-	struct ndd_ah *ah;
-
-	TAILQ_FOREACH (ah, &d->ahs, next) {
-		const struct roce_path path = {.sgid = ah->local.gid, .dgid = ah->remote.gid};
-
-		if (ah->state == NDD_AH_OVER || !lost(d, &path, arg))
-			continue;
-		ndd_info("session %lu: address handle to %s ends: %s", ah->session->serial,
-			ndd_ip_text(ah->remote.gid.raw, to), why);
-		(void)ndd_object_leave(&ndd_ah_class, ah->session, ah);
-		ah_conclude(ah, NDSH_ERR_NETWORK_UNREACHABLE, NULL);
-	}
-}
 
 static void
 ah_free(struct ndd_session *s, void *object)
@@ -312,7 +206,7 @@ ah_free(struct ndd_session *s, void *object)
 	if (ah->cm != NULL)
 		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
 	ndd_port_give(&ah->port);
-	ndd_ah_unlist(ah);
+	ndd_follower_remove(&ah->follower);
 	ndd_slots_remove(&s->ahs, ah->id);
 	free(ah);
 }

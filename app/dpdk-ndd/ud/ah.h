@@ -3,12 +3,10 @@
 #ifndef NDD_AH_H
 #define NDD_AH_H
 
-#include <sys/queue.h>
-
 #include "cm/cm.h"
 #include "conn/ports.h"
 #include "conn/sidr_user.h"
-#include "hostnet/path.h"
+#include "hostnet/follower.h"
 #include "net/net.h"
 #include "session/reply.h"
 
@@ -19,11 +17,9 @@ enum ndd_ah_state {
 	NDD_AH_OVER, /* failed */
 };
 
-struct ndd_ah_list;
-
 struct ndd_ah {
 	struct ndd_sidr_user sidr; /* QUERYING */
-	TAILQ_ENTRY(ndd_ah) next, next_waiting, next_due;
+	struct ndd_follower follower;
 	struct ndd_session *session;
 	struct roce_cm_conn *cm; /* QUERYING */
 	uint32_t id;
@@ -32,17 +28,21 @@ struct ndd_ah {
 	struct ndd_port port; /* of the SIDR query */
 	struct roce_cm_addr local, remote;
 	struct net_nexthop hop;
-	uint64_t deadline_ns;	 /* RESOLVING; UINT64_MAX: none */
-	bool waits;		 /* for that, in the daemon's list */
-	struct ndd_ah_list *due; /* it goes on when this list's turn comes; NULL: does not */
-	uint64_t swept;		 /* the last sweep over all of them that it was part of */
 	uint32_t priv_bytes;
 	uint8_t priv[NDSH_LOOKUP_DATA_MAX];
 };
 
-/* Its next hop may be known by now, have changed, or be late. */
-void ndd_ah_go_on(struct ndd_ah *ah, uint64_t now_ns);
-/* Address handles whose path is lost fail; why is for the log. */
-void ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why);
+/* ---- ah.c ---- */
+
+/* The headers that follow from its next hop are what the lcore uses from now on. False: there is
+ * no memory, which can only be so at the first time. */
+bool ndd_ah_enter(struct ndd_ah *ah);
+/* The outcome, or the end of a handle that was good; what resolving it took is given back. */
+void ndd_ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event *ev);
+
+/* ---- ah_follow.c ---- */
+
+/* It follows its next hop from now on, which is being resolved first. */
+void ndd_ah_follow(struct ndd_ah *ah);
 
 #endif

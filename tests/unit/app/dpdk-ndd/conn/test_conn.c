@@ -6,7 +6,6 @@
 #include "conn/conn.h"
 #include "conn/leave.h"
 #include "conn/passive.h"
-#include "conn/tick.h"
 #include "object/qp.h"
 #include "platform/clock.h"
 #include "rigs/ndd_rig.h"
@@ -48,10 +47,11 @@ Test(conn, R_DISC_17_the_flush_waits_ten_milliseconds)
 	ndd_conn_on_disconnected(&r->d, &ev);
 	after = ndd_now_ns();
 	expect_told(client, c, NDSH_EV_CONN_DISCONNECTED, NDSH_OK, NDD_CONN_FLUSHING);
-	cr_expect(c->deadline_ns >= before + 10000000 && c->deadline_ns <= after + 10000000);
-	ndd_conn_tick(&r->d, c->deadline_ns - 1);
+	cr_expect(c->follower.deadline_ns >= before + 10000000 &&
+		  c->follower.deadline_ns <= after + 10000000);
+	ndd_followers_tick(&r->d, c->follower.deadline_ns - 1);
 	cr_expect(eq(int, c->state, NDD_CONN_FLUSHING));
-	ndd_conn_tick(&r->d, c->deadline_ns);
+	ndd_followers_tick(&r->d, c->follower.deadline_ns);
 	cr_expect(eq(int, c->state, NDD_CONN_OVER));
 	cr_expect(eq(long, ndd_rig_take(client, told, NULL), 0), "told once");
 }
@@ -158,7 +158,7 @@ Test(conn, a_crowd_leaves)
 	for (unsigned i = 1; i < CROWD; i++)
 		cr_expect(eq(int, c[i]->state, NDD_CONN_OVER), "%u", i);
 	cr_assert(eq(ptr, TAILQ_FIRST(leaving), NULL));
-	cr_expect(eq(ptr, TAILQ_FIRST(&r->d.conns), c[1]));
+	cr_expect(eq(ptr, TAILQ_FIRST(&r->d.followers.all), &c[1]->follower));
 }
 
 /* Those of a principal that has more of them than are looked at in a turn, or no time, hold up
@@ -190,7 +190,7 @@ leave_behind_a_crowd(int64_t credit_ns, unsigned looked_at)
 	r->shard.rounds += 2;
 	ndd_conn_leave_tick(&r->d, ndd_now_ns());
 	cr_expect(eq(int, c->state, NDD_CONN_OVER));
-	TAILQ_FOREACH (c, &s->account.principal->leaving_conns, next)
+	TAILQ_FOREACH (c, &s->account.principal->leaving_conns, next_leaving)
 		left++;
 	cr_expect(eq(u32, left, CROWD - looked_at));
 	cr_expect(ne(u64, r->d.leave_look_ns, UINT64_MAX));

@@ -8,143 +8,34 @@
 #include <string.h>
 
 #include "cm/codec.h"
-#include "conn/active.h"
 #include "conn/bring_up.h"
 #include "conn/conn.h"
+#include "conn/leave.h"
 #include "conn/listener.h"
 #include "conn/passive.h"
 #include "object/qp.h"
 #include "platform/clock.h"
 #include "rigs/cm_crowd.h"
+#include "rigs/handshake.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
-#include "rigs/peer_mads.h"
 #include "roce/mem/door.h"
 #include "roce/qp/qp.h"
 #include "roce/shard/shard.h"
 
-#define PEER_IP	      "10.77.0.2"
-#define SERVICE	      7174u
-#define PEER_PORT     40000u
-#define PEER_QPN      0x5678u
-#define PEER_PSN      0xfedcbau
-#define SEGMENT_BYTES (1u << 20)
-
-/* A client with a queue pair, and a peer that the test plays. */
-struct bench {
-	struct ndd_rig *r;
-	struct ndd_session *s;
-	int client;
-	uint32_t qp_id;
-	struct ndd_qp *qp;
-};
-
-union reply {
-	struct ndsh_id_msg id;
-	struct ndsh_ev_conn conn;
-	uint8_t bytes[NDSH_MSG_BYTES];
-};
-
 static const struct net_nexthop next_hop = {.port = 0, .smac = {2, 1}, .dmac = {2, 2}, .mtu = 1500};
-
-static uint32_t
-made(struct bench *b, const void *msg)
-{
-	union reply reply;
-
-	cr_assert(eq(i32, ndd_rig_ask(b->r, b->client, msg, &reply), NDSH_OK));
-	return reply.id.id;
-}
-
-static struct bench
-bench_at(struct ndd_rig *r, bool has_srq)
-{
-	struct bench b = {.r = r};
-	struct ndsh_qp_create m = {.h.type = NDSH_MSG_QP_CREATE,
-		.has_srq = has_srq,
-		.sq_depth = 4,
-		.rq_depth = 4,
-		.sq_sge = 1,
-		.rq_sge = 1};
-	uint64_t at = 65536; /* behind the session page */
-
-	b.r->cfg.timeout_code = 18;
-	b.r->cfg.retry_count = 5;
-	b.r->cfg.rnr_retry = 3;
-	b.r->cfg.rnr_give_up_ms = 2000;
-	b.client = ndd_rig_open(b.r, &b.s);
-	(void)ndd_rig_segment(b.r, b.client, SEGMENT_BYTES, &m.segment);
-	m.pd = made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
-	m.send_cq = m.recv_cq = made(&b, &(struct ndsh_cq_create){.h.type = NDSH_MSG_CQ_CREATE,
-						 .segment = m.segment,
-						 .depth = 64,
-						 .offset = at});
-	m.offset = at += 65536;
-	if (has_srq)
-		m.srq = made(&b, &(struct ndsh_srq_create){.h.type = NDSH_MSG_SRQ_CREATE,
-					 .pd = m.pd,
-					 .segment = m.segment,
-					 .offset = m.offset,
-					 .depth = 16,
-					 .sge = 1});
-	m.offset = at + 65536;
-	b.qp_id = made(&b, &m);
-	b.qp = ndd_slots_get(&b.s->qps, b.qp_id);
-	cr_assert(ne(ptr, b.qp, NULL));
-	return b;
-}
-
-static struct bench
-bench_new(bool has_srq)
-{
-	return bench_at(ndd_rig_new(), has_srq);
-}
-
-static struct cm_mad
-next_mad(struct bench *b, struct roce_cm_tx *tx)
-{
-	return peer_gets(b->r, tx);
-}
-
-static struct roce_cm_event
-hear(struct bench *b, const struct cm_mad *m)
-{
-	return peer_sends(b->r, PEER_IP, m);
-}
 
 /* ---- the active side ---- */
 
-static struct ndd_conn *
-connect_with(struct bench *b, uint8_t tos, const struct net_nexthop *hop)
-{
-	struct ndsh_connect m = {.h.type = NDSH_MSG_CONNECT,
-		.qp = b->qp_id,
-		.remote.port = SERVICE,
-		.local.port = PEER_PORT,
-		.inbound_reads = 7,
-		.outbound_reads = 5,
-		.tos = tos};
-	struct ndd_conn *c;
-
-	memcpy(m.remote.ip, net_rig_gid(PEER_IP).raw, 16);
-	memcpy(m.local.ip, net_rig_gid(NDD_RIG_IP).raw, 16);
-	c = ndd_slots_get(&b->s->conns, made(b, &m));
-	cr_assert(ne(ptr, c, NULL));
-	c->hop = *hop;
-	ndd_conn_send_request(c, ndd_now_ns());
-	return c;
-}
-
-/* checks W-CM-31[1], W-CM-33[1,3], W-CM-70[1], W-CM-73[1,4]: what a REQ says. */
 Test(handshake, what_a_request_says)
 {
 	for (unsigned ecn = NDSH_ECN_PORT; ecn <= NDSH_ECN_ON; ecn++) {
-		struct bench b = bench_new(false);
+		struct handshake b = handshake_new(false);
 		struct roce_cm_tx tx;
 		struct cm_mad m;
 
-		(void)connect_with(&b, (uint8_t)(46u << 2 | ecn), &next_hop);
-		m = next_mad(&b, &tx);
+		(void)handshake_connect(&b, (uint8_t)(46u << 2 | ecn), &next_hop);
+		m = handshake_mad(&b, &tx);
 		cr_expect(eq(u32, m.attr, CM_ATTR_REQ));
 		cr_expect(eq(u32, m.qpn, b.qp->qpn));
 		cr_expect(eq(u32, m.psn, b.qp->psn));
@@ -168,12 +59,13 @@ Test(handshake, W_CM_32_the_mtu_of_a_request)
 	} rows[] = {{576, 1}, {1500, 3}, {4191, 4}, {4200, 5}, {9000, 5}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct bench b = bench_new(false);
+		struct handshake b = handshake_new(false);
 		struct roce_cm_tx tx;
 
 		b.r->d.plane.port[0].mtu = (uint16_t)rows[i].ip_mtu;
-		(void)connect_with(&b, 0, &next_hop);
-		cr_expect(eq(u32, next_mad(&b, &tx).mtu, rows[i].code), "MTU %u", rows[i].ip_mtu);
+		(void)handshake_connect(&b, 0, &next_hop);
+		cr_expect(eq(u32, handshake_mad(&b, &tx).mtu, rows[i].code), "MTU %u",
+			rows[i].ip_mtu);
 	}
 }
 
@@ -190,40 +82,14 @@ Test(handshake, W_CM_73_the_sl_of_a_request)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct net_nexthop hop = next_hop;
-		struct bench b = bench_new(false);
+		struct handshake b = handshake_new(false);
 		struct roce_cm_tx tx;
 
 		hop.vlan = rows[i].vlan;
 		hop.priority = rows[i].priority;
-		(void)connect_with(&b, 46 << 2, &hop);
-		cr_expect(eq(u32, next_mad(&b, &tx).sl, rows[i].sl), "row %zu", i);
+		(void)handshake_connect(&b, 46 << 2, &hop);
+		cr_expect(eq(u32, handshake_mad(&b, &tx).sl, rows[i].sl), "row %zu", i);
 	}
-}
-
-/* The REP of the peer to our REQ, whose event the connection has had. */
-static void
-replied(struct bench *b, struct ndd_conn *c, bool srq)
-{
-	struct roce_cm_tx tx;
-	const struct cm_mad req = next_mad(b, &tx);
-	const struct cm_mad rep = {.attr = CM_ATTR_REP,
-		.local_id = 0x99,
-		.remote_id = req.local_id,
-		.qpn = PEER_QPN,
-		.psn = PEER_PSN,
-		.responder_resources = 4,
-		.initiator_depth = 3,
-		.target_ack_delay = 17,
-		.rnr_retry = 6,
-		.srq = srq};
-	const struct roce_cm_event ev = hear(b, &rep);
-	union reply told;
-
-	cr_assert(eq(int, ev.type, ROCE_CM_EV_REPLY));
-	cr_assert(eq(ptr, ev.owner, c));
-	ndd_conn_on_reply(&b->r->d, &ev);
-	cr_assert_gt(ndd_rig_take(b->client, &told, NULL), 0);
-	cr_assert(eq(u16, told.conn.h.type, NDSH_EV_CONN_REPLY));
 }
 
 /*
@@ -233,17 +99,17 @@ replied(struct bench *b, struct ndd_conn *c, bool srq)
 Test(handshake, W_CM_35_ready_before_the_rtu)
 {
 	for (unsigned srq = 0; srq < 2; srq++) {
-		struct bench b = bench_new(false);
-		struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+		struct handshake b = handshake_new(false);
+		struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
 		struct roce_qp_attr attr;
 		struct roce_cm_tx tx;
 
-		replied(&b, c, srq);
+		handshake_reply(&b, c, srq);
 		cr_expect(ne(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_RTS));
 		cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)), "no RTU before the client completes");
-		(void)made(&b,
+		(void)handshake_ask(&b,
 			&(struct ndsh_id_msg){.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id});
-		cr_expect(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_RTU));
+		cr_expect(eq(u32, handshake_mad(&b, &tx).attr, CM_ATTR_RTU));
 		cr_assert(eq(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_RTS));
 		(void)roce_qp_query(b.qp->engine, &attr);
 		cr_expect(eq(u32, attr.dest_qpn, PEER_QPN));
@@ -259,19 +125,42 @@ Test(handshake, W_CM_35_ready_before_the_rtu)
 	}
 }
 
+/* No other client can give its queue pair the peer's as long as this one is up: not even while the
+ * connection leaves. */
+Test(handshake, the_peers_queue_pair_is_the_clients_alone)
+{
+	struct handshake b = handshake_new(false);
+	struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
+	const struct ndd_session other = {.daemon = &b.r->d};
+	struct roce_cm_tx tx;
+
+	handshake_reply(&b, c, false);
+	cr_expect(not(ndd_peer_is_taken(&other, &c->remote.gid, PEER_QPN)));
+	(void)handshake_ask(
+		&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id});
+	cr_expect(eq(u32, handshake_mad(&b, &tx).attr, CM_ATTR_RTU));
+	cr_expect(ndd_peer_is_taken(&other, &c->remote.gid, PEER_QPN));
+	cr_expect(not(ndd_peer_is_taken(b.s, &c->remote.gid, PEER_QPN)));
+	ndd_conn_leave(c, ndd_now_ns());
+	cr_assert(eq(int, c->state, NDD_CONN_LEAVING));
+	cr_expect(ndd_peer_is_taken(&other, &c->remote.gid, PEER_QPN));
+	ndd_conn_over(c);
+	cr_expect(not(ndd_peer_is_taken(&other, &c->remote.gid, PEER_QPN)));
+}
+
 /* A queue pair that can't be brought up: no RTU, and the peer is told. */
 Test(handshake, no_rtu_for_a_queue_pair_that_is_not_ready)
 {
-	struct bench b = bench_new(false);
-	struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+	struct handshake b = handshake_new(false);
+	struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
 	const struct ndsh_id_msg complete = {.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id};
-	union reply reply;
+	union handshake_told reply;
 	struct roce_cm_tx tx;
 
-	replied(&b, c, false);
+	handshake_reply(&b, c, false);
 	c->peer.qpn = 1u << 24; /* no queue pair has that number */
 	cr_expect(eq(i32, ndd_rig_ask(b.r, b.client, &complete, &reply), NDSH_ERR_ABORTED));
-	cr_expect(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_REJ));
+	cr_expect(eq(u32, handshake_mad(&b, &tx).attr, CM_ATTR_REJ));
 	cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)));
 }
 
@@ -279,16 +168,16 @@ Test(handshake, no_rtu_for_a_queue_pair_that_is_not_ready)
  * itself; the queue pair is free for what its client tries next. */
 Test(handshake, W_CM_53_a_stale_connection_is_refused)
 {
-	struct bench b = bench_new(false);
-	struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+	struct handshake b = handshake_new(false);
+	struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
 	struct roce_cm_tx tx;
-	const struct cm_mad req = next_mad(&b, &tx);
+	const struct cm_mad req = handshake_mad(&b, &tx);
 	const struct cm_mad rej = {.attr = CM_ATTR_REJ,
 		.remote_id = req.local_id,
 		.which = CM_WHICH_REQ,
 		.reason = 10};
-	const struct roce_cm_event ev = hear(&b, &rej);
-	union reply told;
+	const struct roce_cm_event ev = handshake_hear(&b, &rej);
+	union handshake_told told;
 
 	cr_assert(eq(int, ev.type, ROCE_CM_EV_REJECTED));
 	ndd_conn_on_rejected(&b.r->d, &ev);
@@ -305,17 +194,17 @@ Test(handshake, W_CM_53_a_stale_connection_is_refused)
  * rests. */
 Test(handshake, W_CM_52_no_queue_pair_gets_a_number_that_rests)
 {
-	const uint32_t qpn = bench_new(false).qp->qpn;
+	const uint32_t qpn = handshake_new(false).qp->qpn;
 	const struct roce_cm_connect old = {.local = {net_rig_gid(NDD_RIG_IP), 1},
 		.remote = {net_rig_gid(PEER_IP), 2},
 		.qp.qpn = qpn,
 		.mtu_code = 1};
 	struct ndd_rig *r = ndd_rig_new();
 
-	cr_assert(eq(u32, bench_at(r, false).qp->qpn, qpn), "the same in each rig");
+	cr_assert(eq(u32, handshake_at(r, false).qp->qpn, qpn), "the same in each rig");
 	r = ndd_rig_new();
 	cr_assert(ne(ptr, roce_cm_connect(r->d.cm, ndd_now_ns(), &old), NULL));
-	cr_expect(ne(u32, bench_at(r, false).qp->qpn, qpn));
+	cr_expect(ne(u32, handshake_at(r, false).qp->qpn, qpn));
 }
 
 /* ---- the passive side ---- */
@@ -340,15 +229,15 @@ a_req(void)
 
 /* The connection that a REQ makes; NULL: it was refused. */
 static struct ndd_conn *
-requested(struct bench *b, const struct cm_mad *req)
+requested(struct handshake *b, const struct cm_mad *req)
 {
 	struct ndsh_listener_create m = {
 		.h.type = NDSH_MSG_LISTENER_CREATE, .addr.port = SERVICE, .backlog = 4};
 	struct roce_cm_event ev;
-	union reply told;
+	union handshake_told told;
 
-	(void)made(b, &m);
-	ev = hear(b, req);
+	(void)handshake_ask(b, &m);
+	ev = handshake_hear(b, req);
 	cr_assert(eq(int, ev.type, ROCE_CM_EV_REQUEST));
 	ndd_conn_on_request(&b->r->d, &ev);
 	if (ndd_rig_take(b->client, &told, NULL) <= 0)
@@ -358,7 +247,7 @@ requested(struct bench *b, const struct cm_mad *req)
 }
 
 static struct ndd_conn *
-accepted(struct bench *b, const struct cm_mad *req)
+accepted(struct handshake *b, const struct cm_mad *req)
 {
 	struct ndd_conn *c = requested(b, req);
 	const struct ndsh_accept m = {.h.type = NDSH_MSG_ACCEPT,
@@ -367,7 +256,7 @@ accepted(struct bench *b, const struct cm_mad *req)
 		.inbound_reads = 200,
 		.outbound_reads = 200};
 
-	(void)made(b, &m);
+	(void)handshake_ask(b, &m);
 	c->hop = next_hop;
 	ndd_conn_send_reply(c, ndd_now_ns());
 	return c;
@@ -377,7 +266,7 @@ accepted(struct bench *b, const struct cm_mad *req)
 
 /* From the address that the queue pair of the client was connected to. */
 static void
-guess_keys(struct bench *b)
+guess_keys(struct handshake *b)
 {
 	struct roce_shard *s = b->r->shard.engine;
 	struct roce_qp *qp = b->qp->engine;
@@ -391,15 +280,15 @@ guess_keys(struct bench *b)
 /* checks W-MEM-07[3] */
 Test(handshake, W_MEM_07_no_rep_to_who_guessed_keys)
 {
-	struct bench b = bench_new(false);
+	struct handshake b = handshake_new(false);
 	const struct cm_mad req = a_req();
 	struct roce_cm_tx tx;
 	struct cm_mad m;
-	union reply told;
+	union handshake_told told;
 
 	guess_keys(&b);
 	(void)accepted(&b, &req);
-	m = next_mad(&b, &tx);
+	m = handshake_mad(&b, &tx);
 	cr_assert(eq(u32, m.attr, CM_ATTR_REJ));
 	cr_assert(eq(u32, m.reason, ROCE_CM_REASON_CONSUMER));
 	cr_assert_gt(ndd_rig_take(b.client, &told, NULL), 0);
@@ -411,16 +300,16 @@ Test(handshake, W_MEM_07_no_rep_to_who_guessed_keys)
 /* checks W-MEM-07[3] */
 Test(handshake, W_MEM_07_no_rtu_to_who_guessed_keys)
 {
-	struct bench b = bench_new(false);
-	struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+	struct handshake b = handshake_new(false);
+	struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
 	const struct ndsh_id_msg complete = {.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id};
 	struct roce_cm_tx tx;
-	union reply reply;
+	union handshake_told reply;
 
-	replied(&b, c, false);
+	handshake_reply(&b, c, false);
 	guess_keys(&b);
 	cr_assert(eq(i32, ndd_rig_ask(b.r, b.client, &complete, &reply), NDSH_ERR_REFUSED));
-	cr_assert(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_REJ));
+	cr_assert(eq(u32, handshake_mad(&b, &tx).attr, CM_ATTR_REJ));
 	cr_assert(eq(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_ERR), "it never got a path");
 }
 
@@ -428,14 +317,14 @@ Test(handshake, W_MEM_07_no_rtu_to_who_guessed_keys)
  * REQ says, when the REP may leave. */
 Test(handshake, W_CM_35_ready_before_the_rep)
 {
-	struct bench b = bench_new(false);
+	struct handshake b = handshake_new(false);
 	const struct cm_mad req = a_req();
 	struct roce_qp_attr attr;
 	struct roce_cm_tx tx;
 	struct cm_mad rep;
 
 	(void)accepted(&b, &req);
-	rep = next_mad(&b, &tx);
+	rep = handshake_mad(&b, &tx);
 	cr_expect(eq(u32, rep.attr, CM_ATTR_REP));
 	cr_expect(eq(u32, rep.qpn, b.qp->qpn));
 	cr_expect(eq(u32, rep.psn, b.qp->psn));
@@ -457,18 +346,18 @@ Test(handshake, W_CM_35_ready_before_the_rep)
 /* checks W-CM-35[1]: one that can't be brought up, and no REP leaves. */
 Test(handshake, W_CM_35_no_rep_for_a_queue_pair_that_is_not_ready)
 {
-	struct bench b = bench_new(false);
+	struct handshake b = handshake_new(false);
 	const struct cm_mad req = a_req();
 	struct ndd_conn *c = requested(&b, &req);
 	const struct ndsh_accept m = {
 		.h.type = NDSH_MSG_ACCEPT, .conn = c->id, .qp = b.qp_id, .outbound_reads = 1};
 	struct roce_cm_tx tx;
 
-	(void)made(&b, &m);
+	(void)handshake_ask(&b, &m);
 	c->hop = next_hop;
 	c->peer.qpn = 1u << 24;
 	ndd_conn_send_reply(c, ndd_now_ns());
-	cr_expect(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_REJ));
+	cr_expect(eq(u32, handshake_mad(&b, &tx).attr, CM_ATTR_REJ));
 	cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)));
 }
 
@@ -476,7 +365,7 @@ Test(handshake, W_CM_35_no_rep_for_a_queue_pair_that_is_not_ready)
  * was, and so does the queue pair. */
 Test(handshake, no_port_is_left_for_an_accept)
 {
-	struct bench b = bench_new(false);
+	struct handshake b = handshake_new(false);
 	const struct cm_mad req = a_req();
 	struct ndd_conn *c = requested(&b, &req);
 	struct ndd_listener *l = ndd_slots_get(&b.s->listeners, c->listener);
@@ -484,7 +373,7 @@ Test(handshake, no_port_is_left_for_an_accept)
 	const struct ndsh_id_msg close_listener = {
 		.h.type = NDSH_MSG_LISTENER_DESTROY, .id = l->id};
 	const struct ndsh_accept m = {.h.type = NDSH_MSG_ACCEPT, .conn = c->id, .qp = b.qp_id};
-	union reply told;
+	union handshake_told told;
 
 	cr_assert(eq(i32, ndd_rig_ask(b.r, b.client, &close_listener, &told), NDSH_OK));
 	cr_assert(eq(u64, ports->used, 0));
@@ -502,7 +391,7 @@ Test(handshake, no_port_is_left_for_an_accept)
 /* checks W-CM-33[5]: our own timeout for a REQ without one. */
 Test(handshake, W_CM_33_an_ack_timeout_of_0_is_ours)
 {
-	struct bench b = bench_new(false);
+	struct handshake b = handshake_new(false);
 	struct cm_mad req = a_req();
 	struct roce_qp_attr attr;
 
@@ -519,7 +408,7 @@ Test(handshake, W_CM_33_an_ack_timeout_of_0_is_ours)
 Test(handshake, W_CM_32_an_mtu_that_the_port_has_not)
 {
 	for (uint32_t code = 1; code <= 5; code++) {
-		struct bench b = bench_new(false);
+		struct handshake b = handshake_new(false);
 		struct cm_mad req = a_req(), rej;
 		struct roce_cm_tx tx;
 
@@ -527,7 +416,7 @@ Test(handshake, W_CM_32_an_mtu_that_the_port_has_not)
 		cr_assert(eq(int, requested(&b, &req) != NULL, code <= 3), "1500: 1024");
 		if (code <= 3)
 			continue;
-		rej = next_mad(&b, &tx);
+		rej = handshake_mad(&b, &tx);
 		cr_expect(eq(u32, rej.attr, CM_ATTR_REJ));
 		cr_expect(eq(u32, rej.reason, 26));
 		cr_expect(eq(u32, rej.ari_bytes, 1));
@@ -539,20 +428,20 @@ Test(handshake, W_CM_32_an_mtu_that_the_port_has_not)
 Test(handshake, W_CM_37_the_srq_bits)
 {
 	for (unsigned srq = 0; srq < 2; srq++) {
-		struct bench b = bench_new(srq);
+		struct handshake b = handshake_new(srq);
 		struct cm_mad req = a_req();
 		struct roce_qp_attr attr;
 		struct roce_cm_tx tx;
 
 		req.srq = !srq;
 		(void)accepted(&b, &req);
-		cr_expect(eq(u32, next_mad(&b, &tx).srq, srq));
+		cr_expect(eq(u32, handshake_mad(&b, &tx).srq, srq));
 		(void)roce_qp_query(b.qp->engine, &attr);
 		cr_expect(
 			eq(u32, attr.rnr_give_up_ms, srq ? 2000 : 0), "the peer's bit is %u", !srq);
-		b = bench_new(srq);
-		(void)connect_with(&b, 0, &next_hop);
-		cr_expect(eq(u32, next_mad(&b, &tx).srq, srq));
+		b = handshake_new(srq);
+		(void)handshake_connect(&b, 0, &next_hop);
+		cr_expect(eq(u32, handshake_mad(&b, &tx).srq, srq));
 	}
 }
 
@@ -563,7 +452,7 @@ Test(handshake, W_CM_37_the_srq_bits)
 Test(handshake, W_CM_35_silent_until_the_peer_is_ready)
 {
 	for (unsigned by_request = 0; by_request < 2; by_request++) {
-		struct bench b = bench_new(false);
+		struct handshake b = handshake_new(false);
 		const struct roce_qp_attr wish = {.keepalive_ms = 700};
 		const struct cm_mad req = a_req();
 		struct roce_qp_attr attr;
@@ -581,12 +470,12 @@ Test(handshake, W_CM_35_silent_until_the_peer_is_ready)
 		cr_expect(eq(u32, attr.keepalive_ms, 0));
 		rtu = (struct cm_mad){.attr = CM_ATTR_RTU,
 			.local_id = req.local_id,
-			.remote_id = next_mad(&b, &tx).local_id};
+			.remote_id = handshake_mad(&b, &tx).local_id};
 		if (by_request) {
 			ndd_conn_on_first_request(c);
 			cr_assert(roce_cm_event(b.r->d.cm, &ev));
 		} else {
-			ev = hear(&b, &rtu);
+			ev = handshake_hear(&b, &rtu);
 		}
 		cr_assert(eq(int, ev.type, ROCE_CM_EV_ESTABLISHED));
 		ndd_conn_on_established(&b.r->d, &ev);

@@ -383,5 +383,5 @@ Test(numbers, client_ends)
 	close(b.client);
 	ndd_rig_settle(b.r);
 	cr_expect(eq(u32, numbers_mad(&b).attr, CM_ATTR_REJ));
-	cr_expect(eq(ptr, TAILQ_FIRST(&b.r->d.conns), NULL));
+	cr_expect(eq(ptr, TAILQ_FIRST(&b.r->d.followers.all), NULL));
 }

@@ -280,5 +280,5 @@ Test(services, client_ends)
 	close(b.client);
 	ndd_rig_settle(b.r);
 	cr_expect(eq(u32, numbers_mad(&b).status, 2));
-	cr_expect(eq(ptr, TAILQ_FIRST(&b.r->d.conns), NULL));
+	cr_expect(eq(ptr, TAILQ_FIRST(&b.r->d.followers.all), NULL));
 }

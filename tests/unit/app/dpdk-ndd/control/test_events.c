@@ -169,14 +169,14 @@ Test(events, the_first_deadline_of_all_decides)
 	uint64_t none;
 
 	d->mads.generation = net_generation(d->net);
-	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
+	d->followers.deadline_ns = d->leave_look_ns = UINT64_MAX;
 	none = ndd_control_deadline(d); /* of the network and the CM alone */
 	cr_assert(ge(u64, none, 4));
-	d->conn_hops.deadline_ns = 3;
+	d->followers.deadline_ns = 3;
 	cr_expect(eq(u64, ndd_control_deadline(d), 3));
-	d->path_hops.deadline_ns = 2;
+	d->leave_look_ns = 2;
 	cr_expect(eq(u64, ndd_control_deadline(d), 2));
-	d->ah_hops.deadline_ns = 1;
+	d->work_look_ns = 1;
 	cr_expect(eq(u64, ndd_control_deadline(d), 1));
 	d->mads.generation--;
 	cr_expect(eq(u64, ndd_control_deadline(d), 0), "a next hop has changed");

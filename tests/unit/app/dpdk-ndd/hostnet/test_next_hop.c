@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a list of paths is gone through again, and what a next hop's state means for a client. */
+/* What a next hop's state means for a client. */
 #include "hostnet/next_hop.h"
 
 #include <criterion/criterion.h>
@@ -14,46 +14,6 @@ resolve(struct net_rig *r, const char *to, struct net_nexthop *hop)
 	const struct roce_gid src = net_rig_gid("10.77.0.1"), dst = net_rig_gid(to);
 
 	return ndd_next_hop(r->n, r->now, NET_OWNER_HOST, &src, &dst, hop);
-}
-
-Test(next_hop, a_list_is_gone_through_when_something_is_due)
-{
-	struct net_rig r;
-	struct ndd_hops h;
-	bool moved;
-
-	net_rig_init(&r, 16);
-	h = (struct ndd_hops){.generation = net_generation(r.n)};
-	cr_expect(ndd_hops_begin(&h, r.n, 1000, &moved), "something new is there");
-	cr_expect(not(moved));
-	cr_expect(not(ndd_hops_begin(&h, r.n, UINT64_MAX - 1, &moved)), "nothing has a deadline");
-	cr_assert(eq(u64, h.deadline_ns, UINT64_MAX));
-	ndd_hops_until(&h, 5000);
-	ndd_hops_until(&h, 3000);
-	ndd_hops_until(&h, 4000);
-	cr_expect(not(ndd_hops_begin(&h, r.n, 2999, &moved)));
-	cr_expect(eq(u64, h.deadline_ns, 3000), "the first of all");
-	cr_expect(ndd_hops_begin(&h, r.n, 3000, &moved));
-	cr_expect(not(moved));
-	cr_expect(eq(u64, h.deadline_ns, UINT64_MAX), "each entry says anew what it waits for");
-}
-
-Test(next_hop, a_list_is_gone_through_when_the_network_has_changed)
-{
-	struct net_rig r;
-	struct ndd_hops h;
-	struct net_nexthop hop;
-	bool moved;
-
-	net_rig_init(&r, 16);
-	h = (struct ndd_hops){.generation = net_generation(r.n), .deadline_ns = UINT64_MAX};
-	cr_assert(eq(i32, resolve(&r, "10.77.0.2", &hop), NDSH_PENDING));
-	cr_expect(not(ndd_hops_begin(&h, r.n, r.now, &moved)));
-	net_rig_rx(&r, ARP_PEER_ANSWERS);
-	cr_expect(ndd_hops_begin(&h, r.n, r.now, &moved));
-	cr_expect(moved);
-	cr_expect(not(ndd_hops_begin(&h, r.n, r.now, &moved)), "once for each change");
-	cr_expect(not(moved));
 }
 
 Test(next_hop, each_state_of_it_has_its_status)

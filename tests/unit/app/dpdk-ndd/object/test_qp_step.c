@@ -286,8 +286,12 @@ on_a_network(struct ndd *d, struct net_rig *net)
 
 	net_rig_init(net, 16);
 	net_rig_meet_peer(net);
-	TAILQ_INIT(&d->paths);
-	TAILQ_INIT(&d->conns);
+	ndd_followers_init(&d->followers);
+	TAILQ_INIT(&d->accounts.principals);
+	TAILQ_INIT(&w.principal.due);
+	TAILQ_INIT(&w.principal.moved);
+	TAILQ_INSERT_TAIL(&d->accounts.principals, &w.principal, next);
+	w.principal.credit_ns = INT64_MAX;
 	d->net = net->n;
 	d->cfg = &cfg;
 	d->plane.port[0].mtu = 1500;
@@ -340,9 +344,9 @@ Test(qp_step, W_GID_03_a_neighbours_new_address_is_followed)
 	net_rig_run_until(&net, net.now + 2 * S);
 	net_rig_rx(&net, ARP(ALL, OTHER, "001", OTHER, IP_PEER, NOBODY, IP_PEER));
 	net_rig_expect_tx(&net, ARP_ASK_PEER);
-	ndd_qp_path_tick(&d, net.now);
+	ndd_followers_tick(&d, net.now);
 	cr_expect(zero(int, memcmp(w.qp.engine->tmpl.bytes, peer, 6)), "it is being asked");
 	net_rig_rx(&net, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
-	ndd_qp_path_tick(&d, net.now);
+	ndd_followers_tick(&d, net.now);
 	cr_expect(zero(int, memcmp(w.qp.engine->tmpl.bytes, other, 6)));
 }

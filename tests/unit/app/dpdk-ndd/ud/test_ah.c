@@ -9,7 +9,6 @@
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
 #include "ud/ah.h"
-#include "ud/ah_tick.h"
 
 #define CROWD 40u /* more than the rig's network has room for */
 
@@ -21,7 +20,7 @@ ah_to(struct ndd_rig *r, int client, const char *text)
 
 	memcpy(m.remote.ip, net_rig_gid(text).raw, 16);
 	cr_assert(eq(i32, ndd_rig_ask(r, client, &m, reply), NDSH_OK));
-	ndd_ah_tick(&r->d, ndd_now_ns());
+	ndd_followers_tick(&r->d, ndd_now_ns());
 }
 
 Test(ah, a_crowd_of_them_leaves_the_neighbours_of_others_alone)
@@ -46,7 +45,7 @@ Test(ah, a_crowd_of_them_leaves_the_neighbours_of_others_alone)
 	many = ndd_rig_open(r, &crowd);
 	ah_to(r, few, "10.77.0.2");
 	net_rig_rx(&net, ARP_PEER_ANSWERS);
-	ndd_ah_tick(&r->d, ndd_now_ns());
+	ndd_followers_tick(&r->d, ndd_now_ns());
 	cr_assert_gt(ndd_rig_take(few, &told, NULL), 0);
 	cr_assert(eq(u16, told.ah.h.type, NDSH_EV_AH));
 	cr_assert(eq(i32, told.ah.h.status, NDSH_OK));
@@ -84,7 +83,7 @@ static void
 tick_with(struct ndd_rig *r, struct ndd_session *s, int64_t credit_ns)
 {
 	s->account.principal->credit_ns = credit_ns;
-	ndd_ah_tick(&r->d, 0);
+	ndd_followers_tick(&r->d, 0);
 }
 
 /* A client with three handles, whose neighbour answers. From here on a tick of the clock is a
@@ -114,14 +113,14 @@ Test(ah, what_a_neighbour_concludes_takes_the_time_of_its_client)
 
 	tick_with(r, s, 0);
 	cr_expect(eq(u32, ready_now(client), 0));
-	cr_expect(eq(u64, r->d.ah_hops.deadline_ns, 0), "the next turn comes at once");
+	cr_expect(eq(u64, r->d.followers.deadline_ns, 0), "the next turn comes at once");
 	for (unsigned i = 0; i < THREE; i++) {
 		tick_with(r, s, 1);
 		cr_expect(eq(u32, ready_now(client), 1));
 		cr_expect(le(i64, s->account.principal->credit_ns, 0), "it is charged");
 	}
 	tick_with(r, s, 1);
-	cr_expect(eq(u64, r->d.ah_hops.deadline_ns, UINT64_MAX), "nothing is left to do");
+	cr_expect(eq(u64, r->d.followers.deadline_ns, UINT64_MAX), "nothing is left to do");
 	cr_expect(eq(i64, s->account.principal->credit_ns, 1), "and it costs nothing");
 }
 
@@ -133,21 +132,22 @@ Test(ah, following_a_neighbour_takes_the_time_of_its_client)
 	struct ndd_session *s;
 	struct ndd_ah *ah;
 	int client;
+	uint32_t pos = 0;
 	struct ndd_rig *r = three_are_due(&client, &s);
 
 	tick_with(r, s, NDD_TURN_NS * 1000);
 	cr_assert(eq(u32, ready_now(client), THREE));
-	TAILQ_FOREACH (ah, &r->d.ahs, next)
+	while ((ah = ndd_slots_next(&s->ahs, &pos)) != NULL)
 		memcpy(ah->hop.dmac, elsewhere, sizeof(elsewhere));
-	r->d.ah_hops.generation--; /* the neighbour is at another place */
+	r->d.followers.generation--; /* the neighbour is at another place */
 	for (unsigned i = 0; i <= THREE; i++) {
 		unsigned behind = 0;
 
 		tick_with(r, s, i != 0);
-		TAILQ_FOREACH (ah, &r->d.ahs, next)
+		for (pos = 0; (ah = ndd_slots_next(&s->ahs, &pos)) != NULL;)
 			behind += memcmp(ah->hop.dmac, elsewhere, sizeof(elsewhere)) == 0;
 		cr_expect(eq(u32, behind, THREE - i), "turn %u", i);
 	}
 	tick_with(r, s, 1);
-	cr_expect(eq(u64, r->d.ah_hops.deadline_ns, UINT64_MAX));
+	cr_expect(eq(u64, r->d.followers.deadline_ns, UINT64_MAX));
 }

@@ -14,7 +14,6 @@
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
 #include "ud/ah.h"
-#include "ud/ah_tick.h"
 #include "ud/group.h"
 
 #define SEGMENT_BYTES (2u << 20)
@@ -388,7 +387,7 @@ Test(ndd_group, W_MC_06_headers_of_a_handle)
 
 	memcpy(m.remote.ip, ip.b, 16);
 	cr_expect(eq(i32, ask(&a, &m, &id), NDSH_OK));
-	ndd_ah_tick(&r->d, 1);
+	ndd_followers_tick(&r->d, 1);
 	entry = &a.s->lcore->ahs.slot[id & ((1u << ROCE_AH_INDEX_BITS) - 1)];
 	cr_assert(eq(u32, entry->token, id));
 	cr_expect(eq(int, memcmp(entry->tmpl.bytes, mac, 6), 0));
