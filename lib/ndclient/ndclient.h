@@ -285,6 +285,7 @@ nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const stru
 #include "ndclient_congestion.h"
 #include "ndclient_event.h"
 #include "ndclient_fast.h"
+#include "ndclient_buffers.h"
 #include "ndclient_modify.h"
 #include "ndclient_ud.h"
 

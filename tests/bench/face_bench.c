@@ -83,8 +83,6 @@ world_first(struct world *w)
 	w->spi1_endpoint = (struct spi1_endpoint){
 		.object = {.vtbl = spi1_endpoint_class.vtbl, .adapter = a},
 		.qp = w->qp,
-		.inbound_sge = 1,
-		.outbound_sge = 1,
 	};
 	w->spi1_cq.object.vtbl = spi1_cq_class.vtbl;
 	w->spi1_cq.object.adapter = a;

@@ -28,7 +28,7 @@ free_slots(struct nd_qp *qp, const struct ndsh_cqe *e)
 
 /* What the caller has room for. A constant in each call, so each form has code of its own, which
  * does not ask for each result what it is to be. */
-enum form { FORM_PLAIN, FORM_BRIEF, FORM_EXTENDED, FORM_DATAGRAM, FORM_ENTRY };
+enum form { FORM_PLAIN, FORM_BRIEF, FORM_PLACED, FORM_EXTENDED, FORM_DATAGRAM, FORM_ENTRY };
 
 /* A copy command failed, and the daemon did not know: the completion that the command named has
  * failed, and those behind it are flushed (ndsh_mover.h). */
@@ -97,6 +97,9 @@ convert_entry(const struct nd_adapter *a, struct ndsh_cqe *e, enum form form, vo
 		break;
 	case FORM_BRIEF:
 		nd_result_brief_of(a->profile, e, context, &((struct nd_result_brief *)results)[i]);
+		break;
+	case FORM_PLACED:
+		((struct nd_placed_result **)results)[i] = nd_result_placed_of(a->profile, e);
 		break;
 	case FORM_EXTENDED:
 		nd_result_ex_of(a->profile, e, context, &((struct nd_result_ex *)results)[i]);
@@ -180,7 +183,7 @@ run_mover(const struct nd_cq *cq, struct nd_mover *m)
 
 /* The verifier counts the threads that take results. */
 static inline __attribute__((always_inline)) int32_t
-take_results(struct nd_cq *cq, enum form form, void *results, uint32_t n)
+take_results(struct nd_cq *cq, enum form form, void *results, size_t n)
 {
 	struct nd_mover *m = __atomic_load_n(&cq->adapter->mover, __ATOMIC_ACQUIRE);
 	const bool verifying = nd_verifying();
@@ -192,7 +195,7 @@ take_results(struct nd_cq *cq, enum form form, void *results, uint32_t n)
 	if (m != NULL)
 		limit = run_mover(cq, m);
 	nd_spin_lock(&cq->lock);
-	got = take_below(cq, form, results, n < INT32_MAX ? n : INT32_MAX, limit);
+	got = take_below(cq, form, results, n < INT32_MAX ? (uint32_t)n : INT32_MAX, limit);
 	nd_spin_unlock(&cq->lock);
 	if (m != NULL && got > 0 && nd_gone(cq->adapter))
 		nd_mover_run(m); /* what it gave before it died: no later call will */
@@ -211,6 +214,12 @@ int32_t
 nd_cq_get_results_brief(struct nd_cq *cq, struct nd_result_brief *results, uint32_t n)
 {
 	return take_results(cq, FORM_BRIEF, results, n);
+}
+
+int32_t
+nd_cq_get_placed_results(struct nd_cq *cq, struct nd_placed_result *results[], size_t n)
+{
+	return take_results(cq, FORM_PLACED, results, n);
 }
 
 int32_t

@@ -162,6 +162,47 @@ nd_result_of(uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struc
 	*r = (struct nd_result){SAID_AT_LENGTH(profile, e, qp_context)};
 }
 
+/* ND's first version has other words for some. */
+static nd_status
+status_of_first(nd_status st, bool receive)
+{
+	switch (st) {
+	case ND_IO_TIMEOUT:
+		return ND_TIMEOUT;
+	case ND_DATA_ERROR:
+		return ND_REMOTE_ERROR;
+	case ND_DATA_OVERRUN:
+		return receive ? ND_BUFFER_OVERFLOW : st;
+	default:
+		return st;
+	}
+}
+
+struct nd_placed_result *
+nd_result_placed_of(uint32_t profile, const struct ndsh_cqe *e)
+{
+	struct nd_placed_result *r = (struct nd_placed_result *)(uintptr_t)e->context;
+
+	r->bytes_transferred = e->bytes;
+	r->status = base_likely(e->status == NDSH_WC_SUCCESS)
+			    ? ND_SUCCESS
+			    : status_of_first(nd_status_of_wc(profile, e->status, e->op),
+				      e->op == NDSH_OP_RECV);
+	return r;
+}
+
+void
+nd_result_place(const struct nd_result_ex *result)
+{
+	struct nd_placed_result *r = result->request_context;
+
+	*r = (struct nd_placed_result){
+		.status =
+			status_of_first(result->status, result->request_type == ND_REQUEST_RECEIVE),
+		.bytes_transferred = result->bytes_transferred,
+	};
+}
+
 /* What a receive came with (R-CR-06). */
 static void
 result_brought(const struct ndsh_cqe *e, struct nd_result_ex *r)

@@ -29,7 +29,7 @@ static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
  * of silent requests only the shared page tells (R-ORD-04). Its word is kept as what is freed,
  * which would be behind by any number otherwise, and once by 2^32. A thread that takes completions
  * may put an older one there again. */
-static bool
+BASE_INLINE bool
 is_full(uint32_t next, uint32_t depth, uint32_t *freed, const uint32_t *done)
 {
 	uint32_t told;
@@ -60,7 +60,7 @@ total_bytes(const struct nd_sge *sge, uint32_t n)
 }
 
 /* Inline data may come in more pieces than the queue takes SGEs (R-POST-09). */
-static uint32_t
+static __attribute__((noinline)) uint32_t
 gather_inline(uint8_t *to, const struct nd_sge *sge, uint32_t n)
 {
 	uint32_t at = 0;
@@ -94,16 +94,21 @@ nd_post_check_connected(const struct nd_qp *qp)
 	return ND_CONNECTION_INVALID;
 }
 
-static nd_status
-check_data(const struct nd_qp *qp, const struct nd_sge *sge, uint32_t n, uint32_t how)
+/* Of all SGEs, if they are no more than most: what is beyond is not looked at. */
+BASE_INLINE nd_status
+sum_bytes(const struct nd_sge *sge, uint32_t n, uint32_t most, uint64_t *bytes)
 {
-	if (how & NDSH_WRF_INLINE)
-		return total_bytes(sge, n) > qp->inline_bytes ? ND_BUFFER_OVERFLOW : ND_SUCCESS;
-	if (n > qp->sq_sge)
+	if (n > most)
 		return ND_DATA_OVERRUN;
-	if (total_bytes(sge, n) > qp->adapter->max_transfer_bytes)
-		return ND_BUFFER_OVERFLOW;
+	*bytes = total_bytes(sge, n);
 	return ND_SUCCESS;
+}
+
+/* Inline data may come in more pieces than the queue takes SGEs. */
+static uint32_t
+most_pieces(const struct nd_qp *qp, uint32_t how)
+{
+	return how & NDSH_WRF_INLINE ? UINT32_MAX : qp->sq_sge;
 }
 
 static void
@@ -116,7 +121,7 @@ ring_doorbell(const struct nd_qp *qp)
 }
 
 /* The last steps of every initiator request. Nothing can fail any more. */
-static void
+BASE_INLINE void
 post_submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, const void *data,
 	uint32_t how)
 {
@@ -142,7 +147,7 @@ is_behind_fence(struct nd_qp *qp)
 /* Bytes that the mover would have to bring are copied here and now, if they are few: inline (the
  * return value is the new how, and *sge where they lie), or elsewhere, which *sge then names. Both
  * in own, of NDSH_SGE_MAX. */
-static uint32_t
+static __attribute__((noinline)) uint32_t
 copy_moved(struct nd_qp *qp, enum ndsh_op op, const struct nd_sge **sge, uint32_t *n, uint32_t how,
 	struct nd_sge *own)
 {
@@ -162,23 +167,26 @@ copy_moved(struct nd_qp *qp, enum ndsh_op op, const struct nd_sge **sge, uint32_
 }
 
 /* wr has context, address, token and immediate; the queue pair may send. */
-static nd_status
+static __attribute__((flatten)) nd_status
 post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
 	uint32_t n, uint32_t how)
 {
 	uint8_t data[NDSH_INLINE_MAX];
-	nd_status st = check_data(qp, sge, n, how);
 	struct nd_sge own[NDSH_SGE_MAX];
+	uint64_t bytes = wr->data[0];
 
-	if (st != ND_SUCCESS)
-		return st;
+	if (!(how & ND_POST_SUMMED) &&
+		sum_bytes(sge, n, most_pieces(qp, how), &bytes) != ND_SUCCESS)
+		return ND_DATA_OVERRUN;
+	if (bytes > (how & NDSH_WRF_INLINE ? qp->inline_bytes : qp->adapter->max_transfer_bytes))
+		return ND_BUFFER_OVERFLOW;
 	if (send_queue_full(qp))
 		return ND_NO_MORE_ENTRIES;
 	nd_post_begin(&qp->sq_inside, "send", qp);
 	if (__atomic_load_n(&qp->adapter->mover, __ATOMIC_RELAXED) != NULL)
 		how = copy_moved(qp, op, &sge, &n, how, own);
 	if (how & NDSH_WRF_INLINE) {
-		if (total_bytes(sge, n) < qp->short_below)
+		if (bytes < qp->short_below)
 			how |= NDSH_WRF_SHORT;
 		wr->inline_bytes =
 			gather_inline(how & NDSH_WRF_SHORT ? (uint8_t *)wr->data : data, sge, n);
@@ -218,11 +226,17 @@ nd_status
 nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
 	uint32_t n, uint32_t how)
 {
+	uint64_t bytes;
+	nd_status st;
+
 	if (nd_gone(qp->adapter))
 		return ND_DEVICE_REMOVED;
 	if (qp->state != ND_QP_DATAGRAM)
 		return ND_INVALID_DEVICE_REQUEST;
-	if (total_bytes(sge, n) > qp->adapter->info.path_mtu)
+	st = sum_bytes(sge, n, most_pieces(qp, how), &bytes);
+	if (st != ND_SUCCESS)
+		return st;
+	if (bytes > qp->adapter->info.path_mtu)
 		return ND_BUFFER_OVERFLOW;
 	return post_data(qp, op, wr, sge, n, how);
 }
@@ -257,16 +271,18 @@ nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t h
  * rings (R-POST-03, R-FL-06). The barrier is this side's half of the flush: the daemon sees the
  * receive, or this side sees that the queue pair is dead.
  */
-nd_status
-nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n)
+BASE_INLINE nd_status
+check_receive(const struct nd_qp *qp)
 {
 	if (nd_gone(qp->adapter))
 		return ND_DEVICE_REMOVED;
-	if (qp->srq != NULL)
-		return ND_INVALID_DEVICE_REQUEST; /* R-SRQ-07 */
-	if (n > qp->rq_sge)
-		return ND_DATA_OVERRUN;
-	if (total_bytes(sge, n) > qp->adapter->max_transfer_bytes)
+	return qp->srq == NULL ? ND_SUCCESS : ND_INVALID_DEVICE_REQUEST; /* R-SRQ-07 */
+}
+
+BASE_INLINE nd_status
+post_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n, uint64_t bytes)
+{
+	if (bytes > qp->adapter->max_transfer_bytes)
 		return ND_BUFFER_OVERFLOW;
 	if (is_full(qp->rq.next, qp->rq.depth, &qp->rq_freed, &qp->page->rq_done))
 		return ND_NO_MORE_ENTRIES;
@@ -277,6 +293,26 @@ nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_
 		ring_doorbell(qp);
 	nd_post_end(&qp->rq_inside);
 	return ND_SUCCESS;
+}
+
+nd_status
+nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n)
+{
+	uint64_t bytes;
+	nd_status st = check_receive(qp);
+
+	if (st == ND_SUCCESS)
+		st = sum_bytes(sge, n, qp->rq_sge, &bytes);
+	return st == ND_SUCCESS ? post_receive(qp, context, sge, n, bytes) : st;
+}
+
+nd_status
+nd_post_receive(
+	struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n, uint64_t bytes)
+{
+	nd_status st = check_receive(qp);
+
+	return st == ND_SUCCESS ? post_receive(qp, context, sge, n, bytes) : st;
 }
 
 /* The daemon reads the ring when a message comes to any of the queue pairs; the end of one of them

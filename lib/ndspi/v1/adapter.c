@@ -34,25 +34,19 @@ spi1_adapter_address(const struct spi1_adapter *a, USHORT port)
 
 /* ---- what it is ---------------------------------------------------------------------- */
 
-static SIZE_T
-sge_limit(uint32_t most)
-{
-	return most < SPI1_SGE_MAX ? most : SPI1_SGE_MAX;
-}
-
 static void
 adapter_tell(const struct nd_adapter_info *from, ND_ADAPTER_INFO *to)
 {
 	*to = (ND_ADAPTER_INFO){
 		.VendorId = from->vendor_id,
 		.DeviceId = from->device_id,
-		.MaxInboundSge = sge_limit(from->max_receive_sge),
+		.MaxInboundSge = from->max_receive_sge,
 		.MaxInboundRequests = from->max_receive_depth,
 		.MaxInboundLength = from->max_transfer_bytes,
 		/* Reads may take fewer than the others, and count as they do. */
-		.MaxOutboundSge = sge_limit(from->max_read_sge < from->max_initiator_sge
-						    ? from->max_read_sge
-						    : from->max_initiator_sge),
+		.MaxOutboundSge = from->max_read_sge < from->max_initiator_sge
+					  ? from->max_read_sge
+					  : from->max_initiator_sge,
 		.MaxOutboundRequests = from->max_initiator_depth,
 		.MaxOutboundLength = from->max_transfer_bytes,
 		.MaxInlineData = from->max_inline_bytes,

@@ -7,9 +7,6 @@
 #include "ndspi/v1/region.h"
 #include "ndspi/v1/window.h"
 
-/* The longest list of buffers that an endpoint takes: it is translated on the stack. */
-#define SPI1_SGE_MAX 32u
-
 struct spi1_adapter {
 	struct spi_adapter base;       /* first */
 	HANDLE handle;		       /* of its file */

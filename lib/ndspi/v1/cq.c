@@ -61,33 +61,12 @@ cq_notify(INDCompletionQueue *self, DWORD type, OVERLAPPED *ov)
 
 /* ---- results ------------------------------------------------------------------------- */
 
-/* Of those that libndclient tells, this version does not have all. */
-static HRESULT
-result_status(const struct nd_result_ex *e)
-{
-	switch (e->status) {
-	case ND_IO_TIMEOUT:
-		return ND_TIMEOUT;
-	case ND_DATA_ERROR:
-		return ND_REMOTE_ERROR;
-	case ND_DATA_OVERRUN:
-		return e->request_type == ND_REQUEST_RECEIVE ? ND_BUFFER_OVERFLOW : e->status;
-	default:
-		return e->status;
-	}
-}
-
-BASE_INLINE ND_RESULT *
-result_fill(const struct nd_result_ex *e)
-{
-	ND_RESULT *result = e->request_context;
-
-	*result = (ND_RESULT){
-		.Status = base_likely(e->status == ND_SUCCESS) ? ND_SUCCESS : result_status(e),
-		.BytesTransferred = e->bytes_transferred,
-	};
-	return result;
-}
+/* Results are where libndclient places them. */
+_Static_assert(sizeof(ND_RESULT) == sizeof(struct nd_placed_result), "as large");
+_Static_assert(offsetof(ND_RESULT, Status) == offsetof(struct nd_placed_result, status), "status");
+_Static_assert(offsetof(ND_RESULT, BytesTransferred) ==
+		       offsetof(struct nd_placed_result, bytes_transferred),
+	"bytes");
 
 /* A window's result goes right behind that of its receive, if there is room besides that for the
  * entries that follow. How many results this makes: 1, or 0. */
@@ -103,14 +82,15 @@ window_result(struct spi1_cq *q, uint32_t token, ND_RESULT **result, bool room)
 }
 
 /* The results of so many entries; room: of results, at least as many. */
-BASE_INLINE SIZE_T
+static SIZE_T
 cq_fill(struct spi1_cq *q, const struct nd_result_ex *e, uint32_t n, ND_RESULT *results[],
 	SIZE_T room)
 {
 	SIZE_T done = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		results[done++] = result_fill(&e[i]);
+		nd_result_place(&e[i]);
+		results[done++] = e[i].request_context;
 		if (base_unlikely(e[i].request_type == ND_REQUEST_RECEIVE_AND_INVALIDATE))
 			done += window_result(
 				q, e[i].invalidated_token, &results[done], room - done > n - i - 1);
@@ -122,18 +102,17 @@ cq_fill(struct spi1_cq *q, const struct nd_result_ex *e, uint32_t n, ND_RESULT *
  * How many entries to take for so many results: no more than could all bring a window's result with
  * them, and one. So all have room but the last one's, which is what the next call begins with.
  */
-BASE_INLINE uint32_t
-cq_want(SIZE_T room, bool windows)
+static uint32_t
+cq_want(SIZE_T room)
 {
-	if (windows)
-		room = (room + 1) / 2;
+	room = (room + 1) / 2;
 	return room < BATCH ? (uint32_t)room : BATCH;
 }
 
-/* When this returns fewer than n, the queue is empty (R-CR-02). windows: there are some that have a
- * result. A constant in each call: without them nothing is late. */
-BASE_INLINE SIZE_T
-cq_take(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n, bool windows)
+/* With the lock: one thread at a time, so that late results keep their place. When this returns
+ * fewer than n, the queue is empty (R-CR-02). */
+static SIZE_T
+cq_take(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n)
 {
 	struct nd_result_ex e[BATCH];
 	ND_RESULT *late;
@@ -141,11 +120,10 @@ cq_take(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n, bool windows)
 	uint32_t want;
 	int32_t got;
 
-	while (windows && done < n &&
-		(late = spi1_windows_late(&spi1_adapter_of(q)->windows, q)) != NULL)
+	while (done < n && (late = spi1_windows_late(&spi1_adapter_of(q)->windows, q)) != NULL)
 		results[done++] = late;
 	while (done < n) {
-		want = cq_want(n - done, windows);
+		want = cq_want(n - done);
 		got = nd_cq_get_results_ex(q->cq, e, want);
 		if (got > 0)
 			done += cq_fill(q, e, (uint32_t)got, &results[done], n - done);
@@ -155,27 +133,29 @@ cq_take(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n, bool windows)
 	return done;
 }
 
-/* One thread at a time, so that late results keep their place. */
 static __attribute__((noinline)) SIZE_T
 cq_take_with_windows(struct spi1_cq *q, ND_RESULT *results[], SIZE_T n)
 {
 	SIZE_T done;
 
 	pthread_mutex_lock(&q->lock);
-	done = cq_take(q, results, n, true);
+	done = cq_take(q, results, n);
 	pthread_mutex_unlock(&q->lock);
 	return done;
 }
 
-/* Of a window that is made at this very moment the first result may be at another place. */
+/* Without windows that have a result none is late. Of a window that is made at this very moment the
+ * first result may be at another place. */
 static SIZE_T STDMETHODCALLTYPE
 cq_results(INDCompletionQueue *self, ND_RESULT *results[], SIZE_T n)
 {
 	struct spi1_cq *q = (struct spi1_cq *)self;
+	int32_t taken;
 
 	if (base_unlikely(spi1_windows_have_results(&spi1_adapter_of(q)->windows)))
 		return cq_take_with_windows(q, results, n);
-	return cq_take(q, results, n, false);
+	taken = nd_cq_get_placed_results(q->cq, (struct nd_placed_result **)results, n);
+	return taken > 0 ? (SIZE_T)taken : 0;
 }
 
 /* ---- the object ---------------------------------------------------------------------- */

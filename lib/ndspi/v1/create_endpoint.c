@@ -23,7 +23,7 @@ endpoint_status(nd_status st)
 	}
 }
 
-/* With the completion queues that the application named, and the limits of this library. */
+/* With the completion queues that the application named. */
 static HRESULT
 endpoint_check(const struct spi_adapter *a, INDCompletionQueue *inbound,
 	INDCompletionQueue *outbound, struct nd_qp_options *options)
@@ -35,10 +35,6 @@ endpoint_check(const struct spi_adapter *a, INDCompletionQueue *inbound,
 		return ND_INVALID_PARAMETER_1;
 	if (o == NULL)
 		return ND_INVALID_PARAMETER_2;
-	if (options->max_receive_sge > SPI1_SGE_MAX)
-		return ND_INVALID_PARAMETER_5;
-	if (options->max_initiator_sge > SPI1_SGE_MAX)
-		return ND_INVALID_PARAMETER_6;
 	options->receive_cq = i->cq;
 	options->initiator_cq = o->cq;
 	return ND_SUCCESS;
@@ -81,8 +77,6 @@ spi1_create_endpoint(INDConnector *self, INDCompletionQueue *inbound_cq,
 
 	if (hr != ND_SUCCESS)
 		return hr;
-	e->inbound_sge = options.max_receive_sge;
-	e->outbound_sge = options.max_initiator_sge;
 	e->inbound_reads = spi1_narrow(inbound_reads);
 	e->outbound_reads = spi1_narrow(outbound_reads);
 	hr = endpoint_check(e->object.adapter, inbound_cq, outbound_cq, &options);

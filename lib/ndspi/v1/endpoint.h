@@ -8,7 +8,6 @@
 struct spi1_endpoint {
 	struct spi_object object;
 	struct nd_qp *qp;
-	uint32_t inbound_sge, outbound_sge;
 	uint32_t inbound_reads, outbound_reads; /* for Connect and Accept */
 };
 

@@ -10,9 +10,9 @@
 #include "ndspi/object.h"
 
 struct spi1_region {
+	/* First: nd_mr_local_token(), which a post finds here; 0: not registered. Atomic. */
+	uint32_t token;
 	struct nd_mr *mr;
-	uint32_t
-		token; /* atomic: nd_mr_local_token(), which a post finds here; 0: not registered */
 	struct spi1_adapter *adapter;
 	struct spi1_region *next;      /* of all */
 	struct spi1_region *next_free; /* of those that are not in use */

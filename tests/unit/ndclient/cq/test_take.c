@@ -72,6 +72,68 @@ Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_in_brief)
 	cq_bench_drop(b);
 }
 
+/* checks R-CR-01[2,3]: each is where its request's context points, and in its place. */
+Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_placed)
+{
+	const int32_t given[] = {30, 10, 0};
+	struct cq_bench *b = cq_bench_make();
+	struct nd_placed_result place[40], *r[30];
+	uint32_t next = 0;
+
+	memset(place, 0xff, sizeof(place));
+	for (uint32_t i = 0; i < 40; i++)
+		cr_assert(ndsh_cq_push(&b->daemon,
+			&(struct ndsh_cqe){.context = (uintptr_t)&place[i], .bytes = 100 + i}));
+	for (int k = 0; k < 3; k++) {
+		cr_assert(eq(i32, nd_cq_get_placed_results(&b->cq, r, 30), given[k]));
+		for (int32_t i = 0; i < given[k]; i++, next++) {
+			cr_expect(eq(ptr, r[i], &place[next]));
+			cr_expect(eq(sz, r[i]->bytes_transferred, 100 + next));
+			cr_expect(eq(i32, r[i]->status, ND_SUCCESS));
+		}
+	}
+	cq_bench_drop(b);
+}
+
+/* The statuses of ND's first version, by either way to a place. */
+Test(ndclient_results, placed_statuses_are_those_of_the_first_version)
+{
+	static const struct {
+		uint8_t op, status;
+		nd_status told;
+	} rows[] = {
+		{NDSH_OP_WRITE, NDSH_WC_RETRY_EXC_ERR, ND_TIMEOUT},
+		{NDSH_OP_SEND, NDSH_WC_RNR_RETRY_EXC_ERR, ND_TIMEOUT},
+		{NDSH_OP_SEND, NDSH_WC_REM_INV_REQ_ERR, ND_REMOTE_ERROR},
+		{NDSH_OP_RECV, NDSH_WC_LOC_LEN_ERR, ND_BUFFER_OVERFLOW},
+		{NDSH_OP_READ, NDSH_WC_LOC_LEN_ERR, ND_DATA_OVERRUN},
+		{NDSH_OP_RECV, NDSH_WC_FLUSH_ERR, ND_CANCELED},
+		{NDSH_OP_WRITE, NDSH_WC_REM_ACCESS_ERR, ND_ACCESS_VIOLATION},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cq_bench *b = cq_bench_make();
+		struct nd_placed_result place[2], *r;
+		struct nd_result_ex ex;
+		struct ndsh_cqe e = {.op = rows[i].op, .status = rows[i].status};
+
+		memset(place, 0xff, sizeof(place));
+		for (unsigned k = 0; k < 2; k++) {
+			e.context = (uintptr_t)&place[k];
+			cr_assert(ndsh_cq_push(&b->daemon, &e));
+		}
+		cr_assert(eq(i32, nd_cq_get_placed_results(&b->cq, &r, 1), 1));
+		cr_expect(eq(ptr, r, &place[0]));
+		cr_assert(eq(i32, nd_cq_get_results_ex(&b->cq, &ex, 1), 1));
+		nd_result_place(&ex);
+		for (unsigned k = 0; k < 2; k++) {
+			cr_expect(eq(i32, place[k].status, rows[i].told), "row %zu, %u", i, k);
+			cr_expect(eq(sz, place[k].bytes_transferred, 0));
+		}
+		cq_bench_drop(b);
+	}
+}
+
 /* What a queue pair of that state knows after such a result was taken. */
 static uint32_t
 stopped_by(enum nd_qp_state state, uint8_t op, uint8_t status)
