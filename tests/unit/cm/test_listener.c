@@ -52,7 +52,8 @@ longest_bucket(const struct roce_cm *cm)
 }
 
 /* A client that has most of a daemon's listeners, at ports that fall together wherever ports are
- * told apart by their last bits, does not have others' looked for among all of them. */
+ * told apart by their last bits, does not have others' looked for among all of them. Those of
+ * neighbouring ports, as many as there can be lists, have a list each. */
 Test(cm_listener, whichever_ports_a_client_chooses)
 {
 	const struct roce_cm_cfg cfg = {.max_passive = 1, .max_listeners = 4096};
@@ -66,7 +67,8 @@ Test(cm_listener, whichever_ports_a_client_chooses)
 
 			cr_assert_not_null(roce_cm_listen(cm, &any, CM_NET_PORT, 0, NULL, NULL));
 		}
-		cr_expect_leq(longest_bucket(cm), 65536 / 4096, "%u apart", apart);
+		cr_expect_leq(
+			longest_bucket(cm), apart < 16 ? apart : 65536 / 4096, "%u apart", apart);
 		free(cm);
 	}
 }
