@@ -61,7 +61,6 @@ uc_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 		return;
 	}
 	qp->rx_msg = ROCE_MSG_NONE;
-	qp->msn = (qp->msn + 1) & 0xffffffu;
 	s->count.rx_write_requests += of == ROCE_MSG_WRITE;
 	if (of == ROCE_MSG_SEND || (pkt->opflags & ROCE_OPF_IMM))
 		roce_complete_receive(s, qp, pkt);
