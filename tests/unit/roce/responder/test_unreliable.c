@@ -343,6 +343,7 @@ Test(uc_responder, W_UC_04_wrong_keys_are_paid_for)
 	say_pkt(&u, wrong, 1);
 	peer_silent(u.p, &u.tape, 0);
 	pair_expect_dead(u.p, 1, 0, ROCE_REASON_GUESSES);
+	cr_assert(eq(u8, u.p->side[1].last_event.syndrome, 0), "no answer to a peer");
 	cr_assert(eq(u64, pair_count(u.p, 1)->doors_closed, 1));
 	pair_free(u.p);
 }
@@ -419,6 +420,7 @@ Test(uc_responder, W_UC_04_a_shared_receive_is_kept)
 Test(uc_responder, W_UC_05_a_receive_with_a_wrong_key)
 {
 	struct ndsh_sge sge;
+	struct ndsh_cqe c;
 	struct uc u;
 
 	begin_with(&u, (struct pair_opts){.ignore_events = true});
@@ -427,9 +429,11 @@ Test(uc_responder, W_UC_05_a_receive_with_a_wrong_key)
 	ndsh_rq_push(&u.p->side[1].q[0].rq, 1, &sge, 1);
 	receive(&u, 2);
 	say(&u, UC(SEND_ONLY), PEER_PSN, PART(1));
-	pair_expect(u.p, 1, 1, NDSH_WC_LOC_PROT_ERR);
+	c = pair_expect(u.p, 1, 1, NDSH_WC_LOC_PROT_ERR);
+	cr_assert(eq(int, c.syndrome, ROCE_REASON_RECV_PROT));
 	pair_expect(u.p, 1, 2, NDSH_WC_FLUSH_ERR);
 	pair_expect_dead(u.p, 1, 0, ROCE_REASON_RECV_PROT);
+	cr_assert(eq(u8, u.p->side[1].last_event.syndrome, 0), "no answer to a peer");
 	peer_silent(u.p, &u.tape, 0);
 	pair_free(u.p);
 }
@@ -482,9 +486,10 @@ Test(uc_responder, W_PKT_15_states)
 		roce_qp_modify(
 			u.p->side[1].shard, qp, u.p->now_ns, ROCE_QPS_UC_RTR, PAIR_QPA_UC_RTR, &a),
 		ROCE_MODIFY_OK));
-	u.p->side[1].events = 0;
-	for (uint32_t i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++) {
+		u.p->side[1].events = 0;
 		expect_alive(&u, i + 1, PEER_PSN + i);
-	cr_assert(eq(u32, u.p->side[1].events, 1u << ROCE_EV_COMM_EST));
+		cr_assert(eq(u32, u.p->side[1].events, i == 0 ? 1u << ROCE_EV_COMM_EST : 0));
+	}
 	pair_free(u.p);
 }
