@@ -132,6 +132,35 @@ Test(admin_kinds, a_region_with_a_window_stays)
 	admin_bench_free(b);
 }
 
+/* Each region is one of its principal's share: with as many as that may have there is none more,
+ * though the client may have more, until one ends; and a refused one is none of the client's. */
+Test(admin_kinds, a_region_is_one_of_its_principals_share)
+{
+	struct admin_bench *b = admin_bench_new(4, ADMIN_MRS);
+	struct base_pool pool = {.total = 100};
+	struct base_share share;
+	uint32_t token[4];
+
+	cr_assert(base_share_begin(&pool, &share, 0, 3));
+	roce_admin_share(b->c[0]->admin, &pool, &share);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ndsh_cqe e = admin_bench_register(b, 0, admin_bench_va(0), 64, ADMIN_RIGHTS);
+
+		token[i] = e.data;
+		cr_expect(eq(int, e.status, i < 3 ? NDSH_ADMIN_OK : NDSH_ADMIN_FULL));
+		cr_expect(eq(u64, share.used, i < 3 ? i + 1 : 3));
+		cr_expect(eq(u32, b->c[0]->admin->left, i < 3 ? 3 - i : 1));
+	}
+	cr_expect(eq(u64, pool.promised, 3));
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_expect(eq(int, admin_bench_deregister(b, 0, token[i]), NDSH_ADMIN_OK));
+		cr_expect(eq(u64, share.used, 2 - i));
+	}
+	cr_expect(eq(u64, pool.promised, 0));
+	cr_expect(eq(u32, b->c[0]->admin->left, 4));
+	admin_bench_free(b);
+}
+
 /* The end of a session: windows have ended before, other kinds are ended by what holds them. */
 Test(admin_kinds, a_purge_ends_regions_alone)
 {
