@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conn/ports.h"
 
+#include <stdlib.h>
+
 #include "account/account.h"
+#include "base/siphash.h"
 
 static bool
 is_any_address(const struct roce_gid *gid)
@@ -11,13 +14,15 @@ is_any_address(const struct roce_gid *gid)
 	return roce_gid_equal(gid, &any);
 }
 
+/* ---- places -------------------------------------------------------------------------------- */
+
 /* The wildcard never spans adapters (R-LSN-01). */
 static bool
-port_overlaps(const struct ndd_port *p, uint32_t nic, const struct roce_cm_addr *addr)
+place_overlaps(const struct ndd_port_place *place, uint32_t nic, const struct roce_cm_addr *addr)
 {
-	const struct roce_cm_addr *own = &p->addr;
+	const struct roce_cm_addr *own = &place->addr;
 
-	return own->port == addr->port && p->nic == nic &&
+	return own->port == addr->port && place->nic == nic &&
 	       (roce_gid_equal(&own->gid, &addr->gid) || is_any_address(&own->gid) ||
 		       is_any_address(&addr->gid));
 }
@@ -27,6 +32,46 @@ port_bucket(struct ndd_ports *t, uint16_t port)
 {
 	return &t->bucket[port % NDD_PORT_BUCKETS];
 }
+
+static struct ndd_port_place *
+place_find(struct ndd_ports *t, uint32_t nic, const struct roce_cm_addr *addr)
+{
+	struct ndd_port_place *place;
+
+	LIST_FOREACH (place, port_bucket(t, addr->port), entry)
+		if (place->nic == nic && place->addr.port == addr->port &&
+			roce_gid_equal(&place->addr.gid, &addr->gid))
+			break;
+	return place;
+}
+
+/* NULL: no memory. */
+static struct ndd_port_place *
+place_for(struct ndd_ports *t, uint32_t nic, const struct roce_cm_addr *addr)
+{
+	struct ndd_port_place *place = place_find(t, nic, addr);
+
+	if (place != NULL)
+		return place;
+	place = calloc(1, sizeof(*place));
+	if (place == NULL)
+		return NULL;
+	place->nic = nic;
+	place->addr = *addr;
+	LIST_INSERT_HEAD(port_bucket(t, addr->port), place, entry);
+	return place;
+}
+
+static void
+place_free_if_unused(struct ndd_port_place *place)
+{
+	if (place->uses != 0)
+		return;
+	LIST_REMOVE(place, entry);
+	free(place);
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
 
 static bool
 is_connection_use(enum ndd_port_use use)
@@ -40,12 +85,12 @@ port_check(
 	struct ndd_ports *t, enum ndd_port_use use, uint32_t nic, const struct roce_cm_addr *addr)
 {
 	enum ndsh_status status = NDSH_OK;
-	const struct ndd_port *p;
+	const struct ndd_port_place *place;
 
-	LIST_FOREACH (p, port_bucket(t, addr->port), entry) {
-		if (!port_overlaps(p, nic, addr))
+	LIST_FOREACH (place, port_bucket(t, addr->port), entry) {
+		if (!place_overlaps(place, nic, addr))
 			continue;
-		if (!is_connection_use(p->use) || use == NDD_PORT_LISTENER)
+		if (place->excludes || use == NDD_PORT_LISTENER)
 			return NDSH_ERR_PORT_IN_USE;
 		status = NDSH_ERR_ADDRESS_IN_USE;
 	}
@@ -84,25 +129,26 @@ port_pay(struct ndd_account *account, uint16_t port)
 	return ndd_account_take(account, CONFIG_SHARE_ports, 1) ? NDSH_OK : NDSH_ERR_NO_RESOURCES;
 }
 
-static void
+/* NDSH_ERR_NO_RESOURCES: no memory. */
+static enum ndsh_status
 port_enter(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use)
 {
+	struct ndd_port_place *place = place_for(t, p->nic, &p->addr);
+
+	if (place == NULL)
+		return NDSH_ERR_NO_RESOURCES;
+	if (!ndd_port_payer_join(&t->payers, p)) {
+		place_free_if_unused(place);
+		return NDSH_ERR_NO_RESOURCES;
+	}
+	place->uses++;
+	place->excludes |= !is_connection_use(use);
+	p->place = place;
 	p->use = use;
-	p->bucket = port_bucket(t, p->addr.port);
-	LIST_INSERT_HEAD(p->bucket, p, entry);
+	return NDSH_OK;
 }
 
-/* What p's account has there besides, from `other` on. A listener's newest connection is the first
- * of them. */
-static struct ndd_port *
-port_beside(const struct ndd_port *p, struct ndd_port *other)
-{
-	for (; other != NULL; other = LIST_NEXT(other, entry))
-		if (other != p && other->account == p->account && other->nic == p->nic &&
-			other->addr.port == p->addr.port)
-			return other;
-	return NULL;
-}
+/* ---- what there is to do ------------------------------------------------------------------- */
 
 enum ndsh_status
 ndd_port_take(struct ndd_ports *t, struct ndd_account *account, struct ndd_port *p,
@@ -112,14 +158,13 @@ ndd_port_take(struct ndd_ports *t, struct ndd_account *account, struct ndd_port 
 
 	if (status != NDSH_OK)
 		return status;
+	p->account = account;
+	p->pays = account != NULL;
 	status = port_find(t, p, use, nic, addr);
-	if (status == NDSH_OK) {
-		p->account = account;
-		p->pays = account != NULL;
-		port_enter(t, p, use);
-	} else if (account != NULL) {
+	if (status == NDSH_OK)
+		status = port_enter(t, p, use);
+	if (status != NDSH_OK && account != NULL)
 		ndd_account_give(account, CONFIG_SHARE_ports, 1);
-	}
 	return status;
 }
 
@@ -127,49 +172,55 @@ enum ndsh_status
 ndd_port_accepted(struct ndd_ports *t, struct ndd_account *account, struct ndd_port *p,
 	uint32_t nic, const struct roce_cm_addr *addr)
 {
+	enum ndsh_status status;
+
 	p->nic = nic;
 	p->addr = *addr;
 	p->account = account;
-	p->pays = account != NULL && port_beside(p, LIST_FIRST(port_bucket(t, addr->port))) == NULL;
+	p->pays = account != NULL && !ndd_port_payer_has(&t->payers, p);
 	if (p->pays && !ndd_account_take(account, CONFIG_SHARE_ports, 1))
 		return NDSH_ERR_NO_RESOURCES;
-	port_enter(t, p, NDD_PORT_ACCEPTED);
-	return NDSH_OK;
+	status = port_enter(t, p, NDD_PORT_ACCEPTED);
+	if (status != NDSH_OK && p->pays)
+		ndd_account_give(account, CONFIG_SHARE_ports, 1);
+	return status;
 }
 
+static struct ndd_sharing_bucket *
+sharing_bucket(
+	struct ndd_ports *t, const struct ndd_port *endpoint, const struct roce_cm_addr *peer)
+{
+	const struct roce_cm_addr *own = &endpoint->addr;
+	uint64_t hash = ndsh_siphash_address(t->secret, own->gid.raw);
+
+	hash = ndsh_siphash(t->secret, hash, (uint64_t)endpoint->nic << 16 | own->port);
+	hash = ndsh_siphash(
+		t->secret, hash ^ peer->port, ndsh_siphash_address(t->secret, peer->gid.raw));
+	return &t->sharing[hash % NDD_SHARING_BUCKETS];
+}
+
+/* As long as the endpoint is there, no place that overlaps with its own has SHARING ones. */
 enum ndsh_status
 ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
 	const struct roce_cm_addr *peer)
 {
-	struct ndd_port_bucket *bucket = port_bucket(t, endpoint->addr.port);
+	struct ndd_sharing_bucket *bucket = sharing_bucket(t, endpoint, peer);
 	const struct ndd_port *other;
+	enum ndsh_status status;
 
-	LIST_FOREACH (other, bucket, entry)
-		if (other->use == NDD_PORT_SHARING && other->peer.port == peer->port &&
-			roce_gid_equal(&other->peer.gid, &peer->gid) &&
-			port_overlaps(other, endpoint->nic, &endpoint->addr))
+	LIST_FOREACH (other, bucket, sharing)
+		if (other->place == endpoint->place && other->peer.port == peer->port &&
+			roce_gid_equal(&other->peer.gid, &peer->gid))
 			return NDSH_ERR_ADDRESS_IN_USE;
 	p->nic = endpoint->nic;
 	p->addr = endpoint->addr;
 	p->peer = *peer;
 	p->account = endpoint->account;
 	p->pays = false;
-	port_enter(t, p, NDD_PORT_SHARING);
-	return NDSH_OK;
-}
-
-/* Nobody may have ports for nothing by closing what they were taken for. */
-static void
-port_pass_on(struct ndd_port *p)
-{
-	struct ndd_port *heir = port_beside(p, LIST_FIRST(p->bucket)), *other = heir;
-
-	while (other != NULL && !other->pays)
-		other = port_beside(p, LIST_NEXT(other, entry));
-	if (heir == NULL || other != NULL)
-		ndd_account_give(p->account, CONFIG_SHARE_ports, 1);
-	else
-		heir->pays = true;
+	status = port_enter(t, p, NDD_PORT_SHARING);
+	if (status == NDSH_OK)
+		LIST_INSERT_HEAD(bucket, p, sharing);
+	return status;
 }
 
 void
@@ -177,8 +228,12 @@ ndd_port_give(struct ndd_port *p)
 {
 	if (p->use == NDD_PORT_FREE)
 		return;
-	LIST_REMOVE(p, entry);
-	if (p->pays)
-		port_pass_on(p);
+	if (p->use == NDD_PORT_SHARING)
+		LIST_REMOVE(p, sharing);
+	if (!is_connection_use(p->use)) /* there is one at most */
+		p->place->excludes = false;
+	p->place->uses--;
+	place_free_if_unused(p->place);
+	ndd_port_payer_leave(p);
 	p->use = NDD_PORT_FREE;
 }

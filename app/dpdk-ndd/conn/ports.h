@@ -13,13 +13,15 @@
 
 #include "cm/cm.h"
 #include "config/config.h"
+#include "conn/port_payer.h"
 #include "shm/ndsh_status.h"
 
 struct ndd_account;
 
 #define NDD_EPHEMERAL_FIRST 49152u /* R-CONN-15 */
 #define NDD_EPHEMERAL_COUNT CONFIG_EPHEMERAL
-#define NDD_PORT_BUCKETS    4096u
+#define NDD_PORT_BUCKETS    CONFIG_EPHEMERAL /* so each of these has its own */
+#define NDD_SHARING_BUCKETS 4096u
 
 enum ndd_port_use {
 	NDD_PORT_FREE,
@@ -32,20 +34,36 @@ enum ndd_port_use {
 
 /* Part of the object that has the port. Zeroed: has none. */
 struct ndd_port {
-	LIST_ENTRY(ndd_port) entry;
 	struct roce_cm_addr addr; /* gid all zero: every address of nic */
 	uint32_t nic;		  /* the adapter: the daemon's port that has the address */
 	struct roce_cm_addr peer; /* of SHARING */
 	enum ndd_port_use use;
-	struct ndd_port_bucket *bucket;
+	struct ndd_port_place *place;
+	LIST_ENTRY(ndd_port) sharing;
 	struct ndd_account *account; /* whose it is, or NULL */
-	bool pays;		     /* at least one of those that an account has at a port */
+	struct ndd_port_payer *payer;
+	TAILQ_ENTRY(ndd_port) beside; /* what else the account has at this port */
+	bool pays;		      /* at least one of those */
 };
-LIST_HEAD(ndd_port_bucket, ndd_port);
+LIST_HEAD(ndd_sharing_bucket, ndd_port);
+
+/* What is in use of one port at one address. A client may have thousands of connections there, so
+ * they are counted, and nobody looks at them. */
+struct ndd_port_place {
+	LIST_ENTRY(ndd_port_place) entry;
+	struct roce_cm_addr addr;
+	uint32_t nic;
+	bool excludes; /* there is one that is no connection */
+	uint32_t uses;
+};
+LIST_HEAD(ndd_port_bucket, ndd_port_place);
 
 struct ndd_ports {
-	struct ndd_port_bucket bucket[NDD_PORT_BUCKETS];
-	uint32_t next; /* ephemeral port to try first */
+	struct ndd_port_bucket bucket[NDD_PORT_BUCKETS]; /* by port: wildcards meet addresses */
+	struct ndd_sharing_bucket sharing[NDD_SHARING_BUCKETS];
+	struct ndd_port_payers payers;
+	uint64_t secret[2]; /* a client can't choose what its connections are beside */
+	uint32_t next;	    /* ephemeral port to try first */
 };
 
 /*

@@ -272,6 +272,14 @@ node_guid(const uint8_t mac[6])
 }
 
 static bool
+ports_fill(struct ndd_ports *t)
+{
+	return random_fill(&t->next, sizeof(t->next)) &&
+	       random_fill(t->secret, sizeof(t->secret)) &&
+	       random_fill(t->payers.secret, sizeof(t->payers.secret));
+}
+
+static bool
 start_cm(struct ndd *d)
 {
 	struct roce_cm_cfg cfg = {
@@ -288,8 +296,8 @@ start_cm(struct ndd *d)
 	};
 	void *mem;
 
-	if (!random_fill(cfg.secret, sizeof(cfg.secret)) ||
-		!random_fill(&d->ports.next, sizeof(d->ports.next)) ||
+	if (!random_fill(cfg.secret, sizeof(cfg.secret)) || !ports_fill(&d->ports) ||
+		!ports_fill(&d->ud_ports) ||
 		!random_fill(d->permit_secret, sizeof(d->permit_secret)) ||
 		!random_fill(d->peers.secret, sizeof(d->peers.secret)))
 		return false;

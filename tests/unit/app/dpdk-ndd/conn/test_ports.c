@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "account/account.h"
 #include "conn/ports.h"
@@ -310,10 +311,97 @@ Test(ports, a_port_at_two_addresses)
 		ndd_port_give(&l[1]);
 		cr_expect(eq(u64, paid(y), 1));
 	}
+	cr_assert(eq(i32, ndd_port_take(t, &y->account, &l[1], LISTENER, 0, &there), NDSH_OK));
 	ndd_port_give(&l[0]);
+	cr_expect(eq(u64, paid(y), 1), "the other listener pays");
+	ndd_port_give(&l[1]);
 	cr_expect(eq(u64, paid(y), 1));
 	ndd_port_give(&a);
 	cr_expect(eq(u64, paid(y), 0));
 	free(y);
 	free(t);
+}
+
+/* ---- what connections cost others ---- */
+
+#define CROWD 64u /* in 4,096 buckets */
+
+/* Connections of a client that are not to be looked at. */
+static struct ndd_port *
+crowd_new(void)
+{
+	void *at = mmap(NULL, CROWD * sizeof(struct ndd_port), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert(ne(ptr, at, MAP_FAILED));
+	return at;
+}
+
+static void
+crowd_set(struct ndd_port *crowd, int protection)
+{
+	cr_assert(eq(int, mprotect(crowd, CROWD * sizeof(*crowd), protection), 0));
+}
+
+/* Whoever has connections in thousands at a port, no other client's use of that port, or of one in
+ * the same list, goes through them: it would end in a fault here. */
+Test(ports, accepted_connections_of_others_are_not_looked_at)
+{
+	struct roce_cm_addr there = *at_port(7000);
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct payer *y = payer_new(), *other = payer_new();
+	struct ndd_port *crowd = crowd_new(), l = {0}, v[3] = {0};
+
+	there.gid.raw[15] = 2;
+	cr_assert(eq(i32, ndd_port_take(t, &y->account, &l, LISTENER, 0, at_port(7000)), NDSH_OK));
+	for (unsigned i = 0; i < CROWD; i++)
+		cr_assert(eq(i32, ndd_port_accepted(t, &y->account, &crowd[i], 0, at_port(7000)),
+			NDSH_OK));
+	crowd_set(crowd, PROT_NONE);
+	for (unsigned use = LISTENER; use <= ENDPOINT; use++) {
+		cr_expect(
+			eq(i32, ndd_port_take(t, &other->account, &v[0], use, 0, &there), NDSH_OK));
+		cr_expect(eq(i32,
+			ndd_port_take(t, &other->account, &v[1], use, 0,
+				at_port(7000 + NDD_PORT_BUCKETS)),
+			NDSH_OK));
+		cr_expect(
+			eq(i32, ndd_port_accepted(t, &other->account, &v[2], 0, &there), NDSH_OK));
+		for (unsigned i = 0; i < 3; i++)
+			ndd_port_give(&v[i]);
+		cr_expect(eq(i32, take(t, &v[0], use, 1, 7000), NDSH_ERR_PORT_IN_USE));
+		cr_expect(eq(u64, paid(other), 0));
+	}
+	crowd_set(crowd, PROT_READ | PROT_WRITE);
+	for (unsigned i = 0; i < CROWD; i++)
+		ndd_port_give(&crowd[i]);
+	munmap(crowd, CROWD * sizeof(*crowd));
+}
+
+/* Nor are those of an endpoint, which have another peer each: with a secret of zeros none of them
+ * is in the bucket of the connections that are made here. */
+Test(ports, connections_of_an_endpoint_are_not_looked_at)
+{
+	struct roce_cm_addr there = *at_port(7000), peer = {.gid.raw = {9}};
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct payer *y = payer_new(), *other = payer_new();
+	struct ndd_port *crowd = crowd_new(), e[2] = {0}, v = {0};
+
+	there.gid.raw[15] = 2;
+	cr_assert(
+		eq(i32, ndd_port_take(t, &y->account, &e[0], ENDPOINT, 0, at_port(7000)), NDSH_OK));
+	cr_assert(eq(i32, ndd_port_take(t, &other->account, &e[1], ENDPOINT, 0, &there), NDSH_OK));
+	for (unsigned i = 0; i < CROWD; i++) {
+		peer.port = (uint16_t)(i + 1);
+		cr_assert(eq(i32, ndd_port_share(t, &crowd[i], &e[0], &peer), NDSH_OK));
+	}
+	crowd_set(crowd, PROT_NONE);
+	for (unsigned i = 0; i < 4; i++) {
+		peer.port = (uint16_t)(i + 1);
+		cr_expect(eq(i32, ndd_port_share(t, &v, &e[1], &peer), NDSH_OK));
+		ndd_port_give(&v);
+	}
+	crowd_set(crowd, PROT_READ | PROT_WRITE);
+	cr_expect(eq(i32, ndd_port_share(t, &v, &e[0], &peer), NDSH_ERR_ADDRESS_IN_USE));
+	munmap(crowd, CROWD * sizeof(*crowd));
 }
