@@ -14,8 +14,7 @@
 #include "roce/shard/line.h"
 #include "roce/shard/principal.h"
 
-#define REST_NS 1000000u
-#define LOOKS	4u /* at those whose rest is over, each time that a client is asked for */
+#define LOOKS 4u /* at those whose rest is over, each time that a client is asked for */
 
 void
 roce_wakeups_join(struct roce_shard *s, struct roce_cq *cq)
@@ -37,7 +36,7 @@ principal_rest(struct roce_shard *s, struct roce_principal *p)
 {
 	struct base_link *line = &p->line[ROCE_LINE_FIRED].link;
 
-	p->wakeups.until_ns = s->now_ns + REST_NS;
+	p->wakeups.until_ns = s->now_ns + ROCE_WAKEUPS_REST_NS;
 	base_list_remove(line);
 	base_list_append(&s->resting, line);
 }

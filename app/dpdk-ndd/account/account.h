@@ -43,8 +43,9 @@ struct ndd_principal {
 	struct ndd_follower_list due, moved; /* those that go on: hostnet/follower.c */
 	struct ndd_conn_list leaving_conns;  /* conn/leave.h */
 	int64_t credit_ns; /* time of the control thread that is left to it; below 0: owed */
-	struct ndd_party *party[CONFIG_LCORES_MAX];			/* on each shard, or NULL */
-	uint32_t members[CONFIG_LCORES_MAX];				/* of these */
+	struct base_bucket woken[CONFIG_LCORES_MAX]; /* as the last party on each shard left it */
+	struct ndd_party *party[CONFIG_LCORES_MAX];  /* on each shard, or NULL */
+	uint32_t members[CONFIG_LCORES_MAX];	     /* of these */
 	struct base_share share[CONFIG_LCORES_MAX][CONFIG_SHARE_COUNT]; /* by shard; others: [0] */
 	struct base_share strangers; /* descriptors: sockets of refused clients, its courier */
 };

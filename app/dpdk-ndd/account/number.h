@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/bucket.h"
+#include "config/config.h"
 #include "courier/rest.h"
 
 struct config_principal;
@@ -22,6 +23,7 @@ struct config_principal;
 /* What a principal has used up of what comes back with time. */
 struct ndd_spent {
 	struct base_bucket commands;
+	struct base_bucket woken[CONFIG_LCORES_MAX]; /* its clients, on each shard */
 	int64_t control_ns; /* time of the control thread, beyond what it has in this turn */
 	uint64_t turn;	    /* of the control thread */
 };

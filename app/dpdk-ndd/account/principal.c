@@ -76,8 +76,11 @@ turn_ns(const struct ndd_principal *p)
 static struct ndd_spent
 spent_by(const struct ndd_accounts *a, const struct ndd_principal *p)
 {
-	return (struct ndd_spent){
+	struct ndd_spent spent = {
 		.commands = p->commands, .control_ns = turn_ns(p) - p->credit_ns, .turn = a->turns};
+
+	memcpy(spent.woken, p->woken, sizeof(spent.woken));
+	return spent;
 }
 
 /* It is as if it had been there in all the turns since. */
@@ -92,6 +95,7 @@ principal_has_spent(const struct ndd_accounts *a, struct ndd_principal *p)
 		left_ns = spent.control_ns - (int64_t)turns * turn_ns(p);
 	p->credit_ns = turn_ns(p) - (left_ns > 0 ? left_ns : 0);
 	p->commands = spent.commands;
+	memcpy(p->woken, spent.woken, sizeof(p->woken));
 }
 
 /* ---- principals ---------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@ ndd_party_begin(struct ndd_shard *shard, struct ndd_party *p, const struct ndd_p
 	uint32_t limit = cfg->requests_limit;
 	const struct roce_principal_cfg engine = {.weight = cfg->weight,
 		.wakeups = cfg->wakeups,
+		.now_ns = cfg->now_ns,
+		.tokens = cfg->woken,
 		.pool = {
 			[ROCE_POOL_WQES] = {.reserve = cfg->requests_reserve, .cap = limit},
 			[ROCE_POOL_EXTS] = {.reserve = EXTENSIONS_OF(cfg->requests_reserve),

@@ -14,6 +14,8 @@ struct ndd_shard;
 
 struct ndd_party_cfg {
 	uint32_t weight, wakeups;
+	struct base_bucket woken; /* what it had left of its wake-ups on this shard */
+	uint64_t now_ns;
 	uint32_t requests_reserve, requests_limit; /* or ROCE_CAP_FAIR */
 	uint64_t regions_reserve, regions_limit;   /* or BASE_SHARE_FAIR */
 };

@@ -12,13 +12,14 @@
 #include "session/session.h"
 
 static struct ndd_party_cfg
-party_cfg(const struct ndd_principal *p)
+party_cfg(const struct ndd_principal *p, uint32_t shard)
 {
 	const struct config_principal *rule = p->rule;
 
 	return (struct ndd_party_cfg){
 		.weight = ndd_principal_weight(p),
 		.wakeups = rule != NULL ? rule->wakeups : 0,
+		.woken = p->woken[shard],
 		.requests_limit = rule != NULL && rule->has_limit[CONFIG_SHARE_requests]
 					  ? rule->limit[CONFIG_SHARE_requests]
 					  : ROCE_CAP_FAIR,
@@ -42,7 +43,7 @@ on_shard_join(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct joining *j = arg;
 
-	(void)now_ns;
+	j->cfg.now_ns = now_ns;
 	j->done = !j->first || ndd_party_begin(shard, j->party, &j->cfg);
 	if (!j->done || j->session == NULL)
 		return;
@@ -62,7 +63,7 @@ party_join(struct ndd_principal *p, struct ndd_shard *shard, struct ndd_shard_se
 	j.party = *at;
 	if (*at == NULL)
 		return false;
-	j.cfg = party_cfg(p);
+	j.cfg = party_cfg(p, shard->id);
 	ndd_shard_call(shard, on_shard_join, &j);
 	if (j.done) {
 		p->members[shard->id]++;
@@ -136,6 +137,7 @@ session_leave(struct ndd_session *s)
 		return false;
 	p->members[s->shard->id]--;
 	if (l.last) {
+		p->woken[s->shard->id] = l.party->engine.wakeups.tokens;
 		free(l.party);
 		p->party[s->shard->id] = NULL;
 	}

@@ -27,16 +27,27 @@ share_init(struct roce_share *share, uint32_t reserve, uint32_t cap)
 	};
 }
 
-/* One that was not there before has one token, so that to leave and to come back brings none. Of
- * the time between two tokens a fraction of a nanosecond is lost, rather than won. */
+/*
+ * One that was not there before has one token, and one that was there has no more than it left: to
+ * leave and to come back brings none. Of the time between two tokens a fraction of a nanosecond is
+ * lost, rather than won.
+ */
 static void
-wakeups_init(const struct roce_shard *s, struct roce_wakeups *w, uint32_t limit)
+wakeups_init(struct roce_shard *s, struct roce_principal *p, const struct roce_principal_cfg *cfg)
 {
-	if (limit == 0)
+	struct roce_wakeups *w = &p->wakeups;
+
+	if (cfg->wakeups == 0)
 		return;
-	w->burst = limit;
-	w->token_ns = (NS_OF_SECOND + limit - 1) / limit;
+	w->burst = cfg->wakeups;
+	w->token_ns = (NS_OF_SECOND + w->burst - 1) / w->burst;
 	w->tokens.full_ns = s->now_ns + (w->burst - 1) * w->token_ns;
+	if (cfg->tokens.full_ns > w->tokens.full_ns)
+		w->tokens = cfg->tokens;
+	if (roce_wakeups_left(w, s->now_ns))
+		return;
+	w->until_ns = s->now_ns + ROCE_WAKEUPS_REST_NS;
+	base_list_append(&s->resting, &p->line[ROCE_LINE_FIRED].link);
 }
 
 static void
@@ -73,11 +84,13 @@ roce_principal_init(
 {
 	if (!cfg_ok(s, cfg))
 		return false;
+	if (s->now_ns < cfg->now_ns)
+		s->now_ns = cfg->now_ns;
 	*p = (struct roce_principal){.turn.quantum = cfg->weight * ROCE_TURN_BYTES};
 	base_list_init(&p->turns);
 	base_list_init(&p->held);
 	lines_init(p->line);
-	wakeups_init(s, &p->wakeups, cfg->wakeups);
+	wakeups_init(s, p, cfg);
 	for (unsigned i = 0; i < ROCE_POOLS; i++) {
 		base_list_init(&p->starved[i]);
 		share_init(&p->share[i], cfg->pool[i].reserve, cfg->pool[i].cap);

@@ -44,8 +44,10 @@ enum roce_pool_kind {
 };
 
 struct roce_principal_cfg {
-	uint32_t weight;  /* 1..ROCE_WEIGHT_MAX: what it may send, in relation to others */
-	uint32_t wakeups; /* of its clients in a second, and at once; 0: any number */
+	uint32_t weight;	   /* 1..ROCE_WEIGHT_MAX: what it may send, in relation to others */
+	uint32_t wakeups;	   /* of its clients in a second, and at once; 0: any number */
+	uint64_t now_ns;	   /* the shard's own time may be that of its last turn, long ago */
+	struct base_bucket tokens; /* of wake-ups, as it left them; zeroed: it was never here */
 	struct {
 		uint32_t reserve; /* as many are always to be had, an eighth of them for receives */
 		/* ... and never more, an eighth of them for receives; or ROCE_CAP_FAIR: up to
@@ -81,6 +83,8 @@ enum roce_line_kind {	   /* of work that waits, see line.h */
 struct roce_line {
 	struct base_link link, items;
 };
+
+#define ROCE_WAKEUPS_REST_NS 1000000u
 
 /* How often clients may be woken (wakeups.c). A limit of 0 is a token_ns of 0. */
 struct roce_wakeups {

@@ -364,3 +364,69 @@ Test(wakeups, a_principal_that_ends_and_comes_again_has_one)
 		cr_expect_null(wake());
 	}
 }
+
+/* The principal comes now; tokens: as it left them. Its client has two queues that fire. */
+static struct roce_client *
+come_with_two(
+	struct roce_principal *p, uint32_t limit, struct base_bucket tokens, struct queue q[2])
+{
+	const struct roce_principal_cfg cfg = {.weight = 1,
+		.wakeups = limit,
+		.now_ns = now_ns,
+		.tokens = tokens,
+		.pool = {{0, 8}, {0, 8}}};
+	struct roce_client *c;
+
+	cr_assert(roce_principal_init(s, p, &cfg));
+	c = client_new(p, limit);
+	for (unsigned i = 0; i < 2; i++) {
+		queue_init(&q[i], c);
+		fire(&q[i]);
+	}
+	return c;
+}
+
+static void
+leave_with_two(struct roce_principal *p, struct roce_client *c, struct queue q[2])
+{
+	for (unsigned i = 0; i < 2; i++)
+		cr_assert(roce_cq_destroy(s, q[i].cq));
+	cr_assert(roce_client_fini(s, c));
+	cr_assert(roce_principal_fini(s, p));
+	free(c);
+}
+
+/* One that comes again has what it left: no token, if it had none, until one has come back. */
+Test(wakeups, no_token_is_won_by_leaving)
+{
+	const unsigned limit = 10, lives = 50;
+	struct base_bucket left = {0};
+	struct queue q[2];
+	unsigned woken = 0;
+
+	for (unsigned life = 0; life < lives; life++, now_ns += 10 * MS) {
+		struct roce_client *c = come_with_two(&principal[0], limit, left, q);
+
+		cr_assert_null(roce_shard_check(s), "%s", roce_shard_check(s));
+		woken += turn();
+		cr_expect_leq(roce_shard_next_deadline(s), now_ns + MS, "the other one waits");
+		now_ns += MS;
+		woken += turn();
+		left = principal[0].wakeups.tokens;
+		leave_with_two(&principal[0], c, q);
+	}
+	cr_expect_leq(woken, 1 + lives * 11 * MS * limit / S);
+	cr_expect_geq(woken, lives * 11 * MS * limit / S, "it gets what comes back");
+}
+
+/* The shard has had no turn for long, and its own time is old. */
+Test(wakeups, one_that_comes_to_a_shard_that_slept_has_one)
+{
+	struct queue q[2];
+
+	now_ns += 10 * S;
+	(void)come_with_two(&principal[0], 10, (struct base_bucket){0}, q);
+	cr_expect_eq(turn(), 1);
+	now_ns += S / 10;
+	cr_expect_eq(turn(), 1);
+}

@@ -87,6 +87,21 @@ Test(spent, commands)
 	users_end(u);
 }
 
+/* ... or of its wake-ups, on whichever shard. */
+Test(spent, wake_ups)
+{
+	struct users *u = users_new();
+
+	for (uint32_t i = 0; i < CONFIG_LCORES_MAX; i++)
+		u->leaves->woken[i].full_ns = NDD_S + i;
+	leave_and_come_again(u, 1);
+	for (uint32_t i = 0; i < CONFIG_LCORES_MAX; i++) {
+		cr_expect(eq(u64, u->leaves->woken[i].full_ns, NDD_S + i));
+		cr_expect(eq(u64, u->stays->woken[i].full_ns, 0));
+	}
+	users_end(u);
+}
+
 /* ... whatever is left to it or owed by it, and however long it is away. */
 Test(spent, time_of_the_control_thread)
 {
