@@ -161,9 +161,8 @@ take_turn(struct ndd_principal *p, struct ndd_follower *f, uint64_t now_ns)
 	uint64_t began_ns = ndd_now_ns();
 
 	be_not_due(f);
-	if (f->session->ended) /* it is being taken down */
-		return;
-	f->kind->go_on(f, now_ns);
+	if (!f->session->ended) /* else it is being taken down */
+		f->kind->go_on(f, now_ns);
 	(void)ndd_principal_charge(p, began_ns);
 }
 

@@ -325,6 +325,24 @@ Test(follower, a_session_that_ends)
 	cr_expect(eq(ptr, TAILQ_FIRST(&w.p->due), NULL));
 }
 
+/* To pass over thousands of them takes its principal's time, too. */
+Test(follower, a_session_that_ends_with_many)
+{
+	static struct crowd w;
+
+	crowd_init(&w, NDD_FOLLOW_NOT);
+	ndd_clock_mult = UINT64_C(1) << 32; /* time goes on */
+	w.s->ended = true;
+	for (unsigned i = 0; i < CROWD; i++)
+		ndd_follower_is_due(&w.t[i].f);
+	w.p->credit_ns = 1;
+	ndd_followers_tick(w.d, ndd_now_ns());
+	cr_expect(le(i64, w.p->credit_ns, 0));
+	cr_expect(eq(ptr, TAILQ_FIRST(&w.p->due), &w.t[1].f));
+	cr_expect(eq(u64, next_tick_ns(&w), 0));
+	cr_expect(eq(u32, crowd_went(&w), 0));
+}
+
 static bool
 is_lost(struct ndd *d, const struct roce_path *path, const void *arg)
 {
