@@ -41,11 +41,16 @@ qp_of(const struct ndd_peer *p)
 }
 
 static bool
+is_it(const struct ndd_peer *p, const struct roce_gid *gid, uint32_t qpn)
+{
+	return p->qpn == qpn && roce_gid_equal(&p->gid, gid);
+}
+
+static bool
 is_anothers(const struct ndd_peer *p, const struct ndd_session *s, const struct roce_gid *gid,
 	uint32_t qpn)
 {
-	return p->session != s && !qp_of(p)->failed && p->qpn == qpn &&
-	       roce_gid_equal(&p->gid, gid);
+	return p->session != s && !qp_of(p)->failed && is_it(p, gid, qpn);
 }
 
 bool
@@ -57,6 +62,18 @@ ndd_peer_is_taken(const struct ndd_session *s, const struct roce_gid *gid, uint3
 		if (is_anothers(p, s, gid, qpn))
 			return true;
 	return false;
+}
+
+bool
+ndd_peer_is_crowded(const struct ndd_session *s, const struct ndd_qp *qp,
+	const struct roce_gid *gid, uint32_t qpn)
+{
+	const struct ndd_peer *p;
+	unsigned n = 0;
+
+	LIST_FOREACH (p, bucket_of(&s->daemon->peers, gid, qpn), entry)
+		n += p->session == s && p != &qp->peer && p->by_hand && is_it(p, gid, qpn);
+	return n >= NDD_PEER_MOST;
 }
 
 void

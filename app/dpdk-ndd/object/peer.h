@@ -18,6 +18,7 @@ struct ndd_qp;
 struct ndd_session;
 
 #define NDD_PEER_BUCKETS 4096u
+#define NDD_PEER_MOST	 16u /* of a session may have the same one by hand */
 
 /* Part of the queue pair of ours. Zeroed: it has none. */
 struct ndd_peer {
@@ -41,6 +42,10 @@ void ndd_peer_take(struct ndd_session *s, struct ndd_qp *qp, const struct roce_g
 void ndd_peer_give(struct ndd_qp *qp);
 /* Does a queue pair of another session have this one, and is not in error? */
 bool ndd_peer_is_taken(const struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn);
+/* Do as many others of this session have it by hand as may? A connection that evicts them makes a
+ * call of the lcore for each, in the time of its own client. */
+bool ndd_peer_is_crowded(const struct ndd_session *s, const struct ndd_qp *qp,
+	const struct roce_gid *gid, uint32_t qpn);
 /* A connection of session s is about to have it: queue pairs of other sessions that were brought up
  * towards it by hand go to error. */
 void ndd_peer_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn);

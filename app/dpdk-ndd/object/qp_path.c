@@ -103,6 +103,11 @@ path_take_hop(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, s
 		snprintf(why, room, "another client's queue pair has the peer's 0x%06x", peer_qpn);
 		return NDSH_ERR_ADDRESS_IN_USE;
 	}
+	if (ndd_peer_is_crowded(s, p->qp, &attr->path.dgid, peer_qpn)) {
+		snprintf(why, room, "%u queue pairs have the peer's 0x%06x", NDD_PEER_MOST,
+			peer_qpn);
+		return NDSH_ERR_ADDRESS_IN_USE;
+	}
 	attr->path.tos = ndd_path_class(
 		s->daemon, hop->port, (attr->path.tos & (uint8_t)~ROCE_TOS_ECN) | p->step.ecn);
 	ndd_path_via(&attr->path, hop, p->qp->qpn, peer_qpn); /* W-QP-04 */

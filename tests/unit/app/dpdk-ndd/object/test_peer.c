@@ -77,6 +77,28 @@ Test(peer, many_of_them)
 	}
 }
 
+/* A client may give only so many of its own the same one by hand, in error or not: what evicts them
+ * pays for each. Those of its connections, and of other sessions, do not count. */
+Test(peer, as_many_of_one_session_as_may)
+{
+	const struct roce_gid gid = net_rig_gid("10.77.0.2"), other = net_rig_gid("10.77.0.3");
+	struct world *w = world_new();
+
+	for (uint32_t i = 0; i < NDD_PEER_MOST; i++) {
+		cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x123)));
+		ndd_peer_take(&w->s[0], &w->qp[i], &gid, 0x123, true);
+		w->qp[i].failed = i % 2 == 0;
+		ndd_peer_take(&w->s[1], &w->qp[NDD_PEER_MOST + i], &gid, 0x123, false);
+	}
+	cr_expect(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x123));
+	cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[1], &gid, 0x123)), "it is one of them");
+	cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x124)));
+	cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &other, 0x123)));
+	cr_expect(not(ndd_peer_is_crowded(&w->s[1], &w->qp[MANY - 1], &gid, 0x123)));
+	ndd_peer_give(&w->qp[0]);
+	cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x123)));
+}
+
 /* What was given by hand to another session ends; what the CM agreed on does not, nor another
  * peer's, nor the session's own. */
 Test(peer, a_connection_takes_what_was_given_by_hand)

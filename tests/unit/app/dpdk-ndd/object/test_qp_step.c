@@ -301,18 +301,25 @@ on_a_network(struct ndd *d, struct net_rig *net)
 	step_ok(ROCE_QPS_SQD, 0);
 }
 
-static void
-take_path(uint32_t flow_label)
+static enum ndsh_status
+try_path(uint32_t flow_label, char *why)
 {
 	const struct net_ip from = net_rig_ip("10.77.0.1"), to = net_rig_ip("10.77.0.2");
 	struct ndd_qp_step st = {.to = ROCE_QPS_SQD,
 		.mask = ROCE_QPA_PATH,
 		.attr.path = {.ttl = 64, .flow_label = flow_label}};
-	char why[WHY] = "";
 
 	memcpy(st.attr.path.sgid.raw, from.b, 16);
 	memcpy(st.attr.path.dgid.raw, to.b, 16);
-	cr_assert(eq(i32, ndd_qp_path_take(&w.s, &w.qp, &st, why, WHY), NDSH_OK), "%s", why);
+	return ndd_qp_path_take(&w.s, &w.qp, &st, why, WHY);
+}
+
+static void
+take_path(uint32_t flow_label)
+{
+	char why[WHY] = "";
+
+	cr_assert(eq(i32, try_path(flow_label, why), NDSH_OK), "%s", why);
 }
 
 /* checks W-QP-04: the port follows from the new path's flow label (W-CM-71). */
@@ -328,6 +335,56 @@ Test(qp_step, W_QP_04_a_new_path_in_sqd_has_a_port_of_its_own)
 		cr_expect(eq(u16, source_port(), roce_flow_sport(labels[i], 1, 2)));
 	}
 	cr_expect(ne(u16, roce_flow_sport(labels[0], 1, 2), roce_flow_sport(labels[1], 1, 2)));
+}
+
+/* The peer's queue pair may be another client's, or have enough of this client's already. */
+Test(qp_step, a_path_to_a_peer_that_others_have)
+{
+	static struct ndd_qp others[NDD_PEER_MOST];
+	const struct roce_gid gid = net_rig_gid("10.77.0.2");
+	static struct ndd d;
+	struct ndd_session another = {.daemon = &d};
+	char why[WHY] = "";
+	struct net_rig net;
+
+	on_a_network(&d, &net);
+	ndd_peer_take(&another, &others[0], &gid, w.qp.peer.qpn, true);
+	cr_expect(eq(i32, try_path(0, why), NDSH_ERR_ADDRESS_IN_USE));
+	cr_expect(ne(ptr, strstr(why, "another client's"), NULL), "%s", why);
+	for (unsigned i = 0; i < NDD_PEER_MOST; i++)
+		ndd_peer_take(&w.s, &others[i], &gid, w.qp.peer.qpn, true);
+	cr_expect(eq(i32, try_path(0, why), NDSH_ERR_ADDRESS_IN_USE));
+	cr_expect(eq(ptr, w.qp.peer.session, NULL));
+	ndd_peer_give(&others[0]);
+	take_path(0);
+	cr_expect(eq(ptr, w.qp.peer.session, &w.s));
+	cr_expect(w.qp.peer.by_hand);
+	take_path(1); /* another time, it is not beside itself */
+}
+
+static bool
+is_lost(struct ndd *d, const struct roce_path *path, const void *asked)
+{
+	const struct roce_gid gid = net_rig_gid("10.77.0.2");
+
+	(void)d;
+	++*(unsigned *)(uintptr_t)asked;
+	return roce_gid_equal(&path->dgid, &gid);
+}
+
+Test(qp_step, a_path_that_is_lost_ends_the_queue_pair_once)
+{
+	unsigned asked = 0;
+	static struct ndd d;
+	struct net_rig net;
+
+	on_a_network(&d, &net);
+	take_path(0);
+	for (unsigned i = 0; i < 2; i++) {
+		ndd_followers_end(&d, is_lost, &asked, "it is lost");
+		cr_expect(w.qp.failed);
+		cr_expect(eq(u32, asked, 1));
+	}
 }
 
 /* checks W-GID-03[2,3]: frames go to the old MAC address until the new one is known, and then to
