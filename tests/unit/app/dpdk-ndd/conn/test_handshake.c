@@ -148,6 +148,89 @@ Test(handshake, the_peers_queue_pair_is_the_clients_alone)
 	cr_expect(not(ndd_peer_is_taken(&other, &c->remote.gid, PEER_QPN)));
 }
 
+static unsigned
+claims(const struct ndd *d)
+{
+	const struct ndd_peer *p;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < NDD_PEER_BUCKETS; i++)
+		LIST_FOREACH (p, &d->peers.bucket[i], entry)
+			n++;
+	return n;
+}
+
+/* A connection comes before what another client was given by hand, and a queue pair that is gone
+ * claims nothing. */
+Test(handshake, a_connection_evicts_what_was_given_by_hand)
+{
+	struct handshake b = handshake_new(false), other = handshake_at(b.r, false);
+	struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
+
+	handshake_reply(&b, c, false);
+	ndd_peer_take(other.s, other.qp, &c->remote.gid, PEER_QPN, true);
+	(void)handshake_ask(
+		&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id});
+	cr_expect(other.qp->failed);
+	cr_expect(not(b.qp->failed));
+	cr_expect(eq(u32, claims(&b.r->d), 2));
+	(void)handshake_ask(
+		&other, &(struct ndsh_id_msg){.h.type = NDSH_MSG_QP_DESTROY, .id = other.qp_id});
+	cr_expect(eq(u32, claims(&b.r->d), 1));
+}
+
+Test(handshake, a_queue_pair_that_is_reset_claims_nothing)
+{
+	struct handshake b = handshake_new(false);
+	const struct roce_gid gid = net_rig_gid(PEER_IP);
+
+	ndd_peer_take(b.s, b.qp, &gid, PEER_QPN, true);
+	(void)handshake_ask(
+		&b, &(struct ndsh_qp_modify){
+			    .h.type = NDSH_MSG_QP_MODIFY, .qp = b.qp_id, .state = NDSH_QPS_RESET});
+	cr_expect(eq(u32, claims(&b.r->d), 0));
+}
+
+/* One that is established follows its next hop, and has a destination that may be lost. */
+Test(handshake, what_a_connection_follows)
+{
+	struct handshake b = handshake_new(false);
+	struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
+	const struct ndd_follower_kind *kind = c->follower.kind;
+	static const struct roce_gid none;
+
+	for (unsigned state = NDD_CONN_BOUND; state <= NDD_CONN_OVER; state++) {
+		const bool there = state == NDD_CONN_ESTABLISHED,
+			   asks = state == NDD_CONN_RESOLVING || state == NDD_CONN_ACCEPTING;
+		struct roce_path path = {0};
+
+		c->state = state;
+		cr_expect(eq(int, kind->moved(&c->follower),
+				  asks	  ? NDD_FOLLOW_FIRST
+				  : there ? NDD_FOLLOW_BEHIND
+					  : NDD_FOLLOW_NOT),
+			"state %u", state);
+		cr_expect(eq(int, kind->addresses(&c->follower, &path), state != NDD_CONN_OVER));
+		cr_expect(roce_gid_equal(&path.sgid, &c->local.gid));
+		cr_expect(roce_gid_equal(&path.dgid, there ? &c->remote.gid : &none), "%u", state);
+	}
+}
+
+/* One whose path is lost while it resolves can't reach the peer. */
+Test(handshake, a_path_that_is_lost_before_the_request)
+{
+	struct handshake b = handshake_new(false);
+	struct ndd_conn *c = handshake_connect(&b, 0, &next_hop);
+	union handshake_told told;
+
+	c->state = NDD_CONN_RESOLVING;
+	c->follower.kind->end(&c->follower, "it is lost");
+	cr_assert_gt(ndd_rig_take(b.client, &told, NULL), 0);
+	cr_expect(eq(u16, told.conn.h.type, NDSH_EV_CONN_REPLY));
+	cr_expect(eq(i32, told.conn.h.status, NDSH_ERR_NETWORK_UNREACHABLE));
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+}
+
 /* A queue pair that can't be brought up: no RTU, and the peer is told. */
 Test(handshake, no_rtu_for_a_queue_pair_that_is_not_ready)
 {
