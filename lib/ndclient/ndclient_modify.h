@@ -106,7 +106,8 @@ struct nd_qp_attributes {
  *   ND_INVALID_PARAMETER     a value is out of range (path_mtu above the port's, too); ov in use
  *   ND_BAD_NETWORK_NAME      the wildcard is no destination; ND_INVALID_ADDRESS: no IP address
  *   ND_NETWORK_UNREACHABLE   no route; ND_HOST_UNREACHABLE: no neighbour, known already
- *   ND_ADDRESS_ALREADY_EXISTS  another client of the daemon has that queue pair of the peer
+ *   ND_ADDRESS_ALREADY_EXISTS  another client of the daemon has that queue pair of the peer, or
+ *                              16 queue pairs of this adapter do
  *   ND_CONNECTION_ACTIVE     what a connector connects keeps path, numbers and read limits; what is
  *                            left for it, when the connection is made: SQD and back, ERROR, and
  *                            the rest of the attributes
