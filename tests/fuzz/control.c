@@ -7,7 +7,6 @@
  *
  * After each input all clients have gone, and nothing of theirs may be left.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 #include "control/control.h"
 #include "control/events.h"
 #include "hostnet/host.h"
+#include "left.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "rigs/lone_shard.h"
@@ -435,41 +435,6 @@ closer_rests(void)
 		usleep(10);
 }
 
-static unsigned
-files_open(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	fuzz_need(dir != NULL, "/proc");
-	while (readdir(dir) != NULL)
-		n++;
-	closedir(dir);
-	return n;
-}
-
-static void
-nothing_is_left(void)
-{
-	struct ndd *d = &w.r->d;
-	struct roce_cm_usage cm;
-	struct roce_usage u;
-
-	fuzz_need(ndd_accounts_end_couriers(&d->accounts), "couriers that do not end");
-	fuzz_need(d->accounts.couriers.ending == 0, "files of couriers");
-	roce_shard_usage(w.r->shard.engine, &u);
-	roce_cm_usage(d->cm, &cm);
-	fuzz_need(d->session_count == 0, "%u sessions", d->session_count);
-	fuzz_need(u.qps + u.cqs + u.pds + u.mrs + u.srqs + u.wqes + u.timers == 0,
-		"left: %u queue pairs, %u completion queues, %u domains, %u regions", u.qps, u.cqs,
-		u.pds, u.mrs);
-	fuzz_need(cm.listeners == 0, "%u listeners", cm.listeners);
-	fuzz_need(TAILQ_EMPTY(&d->followers.all) && TAILQ_EMPTY(&d->groups),
-		"connections, handles or groups");
-	fuzz_need(w.r->shard.sessions == 0, "the lcore has a session");
-	fuzz_need(files_open() == w.files, "%u files instead of %u", files_open(), w.files);
-}
-
 /* Tables that remember do not keep for the next input what one has left there. */
 static void
 daemon_begins_anew(void)
@@ -514,7 +479,7 @@ world_ends(void)
 	while (ndd_rig_works(w.r)) /* workers are threads */
 		daemon_turns();
 	closer_rests();
-	nothing_is_left();
+	left_nothing(&w.r->d, &w.r->shard, w.files);
 }
 
 /* ---- an input -------------------------------------------------------------------------------- */
@@ -589,7 +554,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	for (unsigned i = 0; i < CLIENTS; i++)
 		w.client[i] = (struct client){.socket = -1};
 	daemon_begins_anew();
-	w.files = files_open();
+	w.files = left_files();
 	for (unsigned i = 0; i < ACTIONS_MAX && fuzz_left(&w.in) > 0; i++)
 		act();
 	world_ends();

@@ -50,7 +50,7 @@ static bool
 is_anothers(const struct ndd_peer *p, const struct ndd_session *s, const struct roce_gid *gid,
 	uint32_t qpn)
 {
-	return p->session != s && !qp_of(p)->failed && is_it(p, gid, qpn);
+	return p->session != s && is_it(p, gid, qpn);
 }
 
 bool
@@ -79,12 +79,14 @@ ndd_peer_is_crowded(const struct ndd_session *s, const struct ndd_qp *qp,
 void
 ndd_peer_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
 {
-	struct ndd_peer *p;
+	struct ndd_peer *p, *next;
 	char why[80];
 
 	snprintf(why, sizeof(why), "session %lu has a connection to the peer's 0x%06x", s->serial,
 		qpn);
-	LIST_FOREACH (p, bucket_of(&s->daemon->peers, gid, qpn), entry)
+	for (p = LIST_FIRST(bucket_of(&s->daemon->peers, gid, qpn)); p != NULL; p = next) {
+		next = LIST_NEXT(p, entry); /* one that is in error leaves the list */
 		if (p->by_hand && is_anothers(p, s, gid, qpn))
 			ndd_qp_take_away(p->session, qp_of(p), why);
+	}
 }

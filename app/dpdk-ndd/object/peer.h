@@ -35,15 +35,16 @@ struct ndd_peers {
 	uint64_t secret[2]; /* a client can't choose its bucket */
 };
 
-/* The queue pair has this one of the peer from now on, instead of another. */
+/* The queue pair has this one of the peer from now on, instead of another, until it is given back:
+ * by its end, RESET or an error. */
 void ndd_peer_take(struct ndd_session *s, struct ndd_qp *qp, const struct roce_gid *gid,
 	uint32_t qpn, bool by_hand);
 /* Does nothing if it has none. */
 void ndd_peer_give(struct ndd_qp *qp);
-/* Does a queue pair of another session have this one, and is not in error? */
+/* Does a queue pair of another session have this one? */
 bool ndd_peer_is_taken(const struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn);
-/* Do as many others of this session have it by hand as may? A connection that evicts them makes a
- * call of the lcore for each, in the time of its own client. */
+/* Do NDD_PEER_MOST other queue pairs of this session have it by hand already? A connection that
+ * evicts them makes a call of the lcore for each, in the time of its own client. */
 bool ndd_peer_is_crowded(const struct ndd_session *s, const struct ndd_qp *qp,
 	const struct roce_gid *gid, uint32_t qpn);
 /* A connection of session s is about to have it: queue pairs of other sessions that were brought up

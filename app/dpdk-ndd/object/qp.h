@@ -43,7 +43,7 @@ struct ndd_qp {
 	bool connected;		       /* a connection has brought it up */
 	bool by_hand;		       /* its client has, beyond INIT or back to RESET */
 	struct ndd_qp_path *path;      /* by_hand, or NULL */
-	struct ndd_peer peer;	       /* beyond INIT */
+	struct ndd_peer peer;	       /* beyond INIT, until it fails */
 	bool datagrams;		       /* no connection at all */
 	bool unreliable;	       /* UC: no connection of the CM's */
 	uint32_t q_key;		       /* of datagrams */
@@ -73,6 +73,8 @@ ndd_handler ndd_qp_destroy;
 
 /* ---- qp_error.c ---- */
 
+/* It is in error, by whatever cause: it has no peer any more. */
+void ndd_qp_has_failed(struct ndd_qp *qp);
 /* To error: everything outstanding completes FLUSH_ERR. */
 void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp);
 /* To error, though neither its client nor its peer has asked for it; the client is notified. */

@@ -19,9 +19,16 @@ on_shard_qp_error(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 }
 
 void
-ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp)
+ndd_qp_has_failed(struct ndd_qp *qp)
 {
 	qp->failed = true;
+	ndd_peer_give(qp);
+}
+
+void
+ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp)
+{
+	ndd_qp_has_failed(qp);
 	ndd_shard_call(s->shard, on_shard_qp_error, qp);
 }
 
@@ -39,7 +46,7 @@ ndd_qp_on_error(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_event
 	ndd_log_limited(NDD_LOG_INFO,
 		"session %lu: queue pair 0x%06x went to error: %s (syndrome 0x%02x)", s->serial,
 		qp->qpn, roce_reason_name(ev->reason), ev->syndrome);
-	qp->failed = true;
+	ndd_qp_has_failed(qp);
 	if (qp->conn != NULL)
 		qp->user->failed(qp->conn);
 }

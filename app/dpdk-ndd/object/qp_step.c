@@ -199,7 +199,7 @@ ndd_qp_step(
 	if (step->to == ROCE_QPS_RESET)
 		qp->failed = false;
 	if (step->to == ROCE_QPS_ERR) {
-		qp->failed = true;
+		ndd_qp_has_failed(qp);
 		if (qp->conn != NULL)
 			qp->user->failed(qp->conn);
 	}

@@ -50,9 +50,9 @@ Test(peer, it_is_taken_by_another_session)
 	cr_expect(not(ndd_peer_is_taken(&w->s[0], &gid, 0x123)), "its own");
 	cr_expect(not(ndd_peer_is_taken(&w->s[1], &gid, 0x124)));
 	cr_expect(not(ndd_peer_is_taken(&w->s[1], &other, 0x123)));
-	w->qp[0].failed = true;
+	ndd_qp_has_failed(&w->qp[0]);
+	cr_expect(w->qp[0].failed);
 	cr_expect(not(ndd_peer_is_taken(&w->s[1], &gid, 0x123)));
-	w->qp[0].failed = false;
 	ndd_peer_take(&w->s[0], &w->qp[0], &other, 0x123, true);
 	cr_expect(not(ndd_peer_is_taken(&w->s[1], &gid, 0x123)), "it has another one now");
 	cr_expect(ndd_peer_is_taken(&w->s[1], &other, 0x123));
@@ -77,8 +77,8 @@ Test(peer, many_of_them)
 	}
 }
 
-/* A client may give only so many of its own the same one by hand, in error or not: what evicts them
- * pays for each. Those of its connections, and of other sessions, do not count. */
+/* A client may give only so many of its own the same one by hand: what evicts them pays for each.
+ * Those in error, of its connections, and of other sessions do not count. */
 Test(peer, as_many_of_one_session_as_may)
 {
 	const struct roce_gid gid = net_rig_gid("10.77.0.2"), other = net_rig_gid("10.77.0.3");
@@ -87,7 +87,6 @@ Test(peer, as_many_of_one_session_as_may)
 	for (uint32_t i = 0; i < NDD_PEER_MOST; i++) {
 		cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x123)));
 		ndd_peer_take(&w->s[0], &w->qp[i], &gid, 0x123, true);
-		w->qp[i].failed = i % 2 == 0;
 		ndd_peer_take(&w->s[1], &w->qp[NDD_PEER_MOST + i], &gid, 0x123, false);
 	}
 	cr_expect(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x123));
@@ -95,7 +94,7 @@ Test(peer, as_many_of_one_session_as_may)
 	cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x124)));
 	cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &other, 0x123)));
 	cr_expect(not(ndd_peer_is_crowded(&w->s[1], &w->qp[MANY - 1], &gid, 0x123)));
-	ndd_peer_give(&w->qp[0]);
+	ndd_qp_has_failed(&w->qp[0]);
 	cr_expect(not(ndd_peer_is_crowded(&w->s[0], &w->qp[MANY - 1], &gid, 0x123)));
 }
 
