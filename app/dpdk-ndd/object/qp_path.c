@@ -17,7 +17,6 @@
 
 struct ndd_qp_path {
 	struct ndd_follower follower; /* waits, as long as a step waits for its next hop */
-	struct ndd_session *session;
 	struct ndd_qp *qp;
 	struct net_nexthop hop;
 	struct roce_path path; /* in use, if live */
@@ -80,7 +79,6 @@ path_for(struct ndd_session *s, struct ndd_qp *qp)
 	p = calloc(1, sizeof(*p));
 	if (p == NULL)
 		return NULL;
-	p->session = s;
 	p->qp = qp;
 	qp->path = p;
 	ndd_follower_add(&p->follower, &path_follower, s);
@@ -93,7 +91,7 @@ static enum ndsh_status
 path_take_hop(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 {
 	struct roce_qp_attr *attr = &p->step.attr;
-	struct ndd_session *s = p->session;
+	struct ndd_session *s = p->follower.session;
 	uint32_t peer_qpn = p->qp->peer.qpn;
 	enum ndsh_status status;
 
@@ -128,8 +126,8 @@ static enum ndsh_status
 path_next_hop(const struct ndd_qp_path *p, const struct roce_path *path, uint64_t now_ns,
 	struct net_nexthop *hop)
 {
-	return ndd_next_hop(p->session->daemon->net, now_ns, ndd_session_hop_owner(p->session),
-		&path->sgid, &path->dgid, hop);
+	return ndd_next_hop(p->follower.session->daemon->net, now_ns,
+		ndd_session_hop_owner(p->follower.session), &path->sgid, &path->dgid, hop);
 }
 
 /* NDSH_PENDING: not known yet. */
@@ -170,11 +168,22 @@ ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_qp_s
 
 /* ---- the follower --------------------------------------------------------------------------- */
 
+/* W-GID-03, as for connections. */
+static void
+path_follow(struct ndd_qp_path *p, uint64_t now_ns)
+{
+	struct net_nexthop hop;
+
+	if (path_next_hop(p, &p->path, now_ns, &hop) != NDSH_OK)
+		return;
+	ndd_qp_set_hop(p->follower.session, p->qp, &p->hop, &hop);
+}
+
 static void
 path_step_on(struct ndd_qp_path *p, uint64_t now_ns)
 {
 	struct ndsh_ev_qp m = {.h.type = NDSH_EV_QP_MODIFIED, .qp = p->qp->owner.handle};
-	struct ndd_session *s = p->session;
+	struct ndd_session *s = p->follower.session;
 	struct ndd_qp *qp = p->qp;
 	char why[160];
 	enum ndsh_status status = ndd_next_hop_by(
@@ -185,19 +194,10 @@ path_step_on(struct ndd_qp_path *p, uint64_t now_ns)
 	ndd_follower_wait_no_more(&p->follower);
 	if (!p->live)
 		ndd_qp_path_free(qp);
+	else if (status != NDSH_OK)
+		path_follow(p, now_ns); /* the one in use may have moved meanwhile */
 	m.h.status = status;
 	ndd_session_send(s, &m, sizeof(m), -1);
-}
-
-/* W-GID-03, as for connections. */
-static void
-path_follow(struct ndd_qp_path *p, uint64_t now_ns)
-{
-	struct net_nexthop hop;
-
-	if (path_next_hop(p, &p->path, now_ns, &hop) != NDSH_OK)
-		return;
-	ndd_qp_set_hop(p->session, p->qp, &p->hop, &hop);
 }
 
 static enum ndd_follow
