@@ -84,7 +84,7 @@ def _bars():
         for operation in ("write", "send", "read"):
             what = f"{operation} {size}"
             yield Bar(f"verbs: {size} {operation} by perftest",
-                      _share(f"verbs/{what}", f"ours/{what}", bounded=False), False, 0.9, "", "ndperf, GB/s")
+                      _share(f"verbs/{what}", f"verbs/ndperf {what}", bounded=False), False, 0.9, "", "ndperf, GB/s")
     for operation in ("write", "send"):
         what = f"{operation} 8 B latency"
         yield Bar(f"verbs: 8 B {operation} one way by perftest, beyond ndperf's",
