@@ -47,7 +47,8 @@ nd_status nd_qp_write_buffers(struct nd_qp *qp, void *context, const struct nd_b
 nd_status nd_qp_read_buffers(struct nd_qp *qp, void *context, const struct nd_buffer *list,
 	size_t n, uint64_t remote_address, uint32_t remote_token, uint32_t flags);
 
-/* A result that lies where the request's context points, as long as the request is outstanding. */
+/* A result that lies where its request's context points: until it is taken from the queue, also
+ * behind nd_qp_close() and a step to RESET, which leave those there that were made before. */
 struct nd_placed_result {
 	nd_status status;
 	size_t bytes_transferred;

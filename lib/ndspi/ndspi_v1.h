@@ -144,8 +144,8 @@ DECLARE_INTERFACE_(INDMemoryWindow, IUnknown)
 
 /*
  * nd_qp_*(). pResult: of the request; ND_INVALID_PARAMETER_1: it is NULL. pSgl may be NULL with
- * nSge 0; ND_DATA_OVERRUN: more entries than the endpoint takes, which is two if CreateEndpoint was
- * asked for one; ND_BUFFER_OVERFLOW: more bytes than MaxInboundLength or MaxOutboundLength.
+ * nSge 0; ND_DATA_OVERRUN: more entries than the endpoint takes: what CreateEndpoint was asked for,
+ * but at least two; ND_BUFFER_OVERFLOW: more bytes than MaxInboundLength or MaxOutboundLength.
  *
  * An entry of Send, SendAndInvalidate or Write whose hMr is NULL is inline: it may be of any
  * memory, and all buffers of the request are free when the call returns. Such a request has at most

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "conn/conn.h"
+#include "conn/follow.h"
 #include "conn/leave.h"
 #include "conn/notify.h"
-#include "conn/follow.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"

@@ -11,8 +11,8 @@
 #include "cm/cm.h"
 #include "conn/ports.h"
 #include "conn/sidr_user.h"
-#include "lcore/caught_up.h"
 #include "hostnet/follower.h"
+#include "lcore/caught_up.h"
 #include "net/net.h"
 #include "session/reply.h"
 

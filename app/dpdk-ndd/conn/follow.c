@@ -11,8 +11,8 @@
 #include "hostnet/address.h"
 #include "hostnet/next_hop.h"
 #include "platform/log.h"
-#include "wire/path.h"
 #include "session/session.h"
+#include "wire/path.h"
 
 static struct ndd_conn *
 conn_of(const struct ndd_follower *f)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who pays for a local CM port (conn/ports.h). What takes a port by itself pays one; connections
+ * What pays for a local CM port (conn/ports.h). What takes a port by itself pays one; connections
  * that have it beside their listener or endpoint pay nothing. If nothing that an account has left
  * at a port pays, one of it does from then on: nobody may have ports for nothing by closing what
  * they were taken for.

@@ -24,7 +24,6 @@
 
 struct ndd_ah;
 struct ndd_closer;
-struct ndd_conn;
 struct ndd_group;
 struct ndd_kernel_ports;
 struct ndd_qp;

@@ -10,7 +10,6 @@
 #include "control/daemon.h"
 #include "control/events.h"
 #include "control/reload.h"
-#include "hostnet/address.h"
 #include "hostnet/network.h"
 #include "object/qp.h"
 #include "platform/clock.h"

@@ -25,14 +25,15 @@ enum ndd_follow {
 };
 
 struct ndd_follower_kind {
-	/* What is it to do when next hops have changed? */
+	/* What it does when next hops have changed. */
 	enum ndd_follow (*moved)(const struct ndd_follower *f);
 	/* Its next hop may be known by now, have changed, or be late. It may free itself. */
 	void (*go_on)(struct ndd_follower *f, uint64_t now_ns);
 	/* Its source address, and its destination, if it has gone as far as that (else all zero).
 	 * False: it needs neither any more. */
 	bool (*addresses)(const struct ndd_follower *f, struct roce_path *path);
-	/* One of these, or the route between them, is gone. why is for the log. */
+	/* One of these, or the route between them, is gone. why is for the log. All followers stay
+	 * in their list. */
 	void (*end)(struct ndd_follower *f, const char *why);
 };
 

@@ -7,16 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cm/sidr.h"
-#include "conn/conn.h"
 #include "conn/endpoint.h"
 #include "control/daemon.h"
 #include "hostnet/address.h"
 #include "lcore/call.h"
 #include "platform/clock.h"
-#include "platform/log.h"
 #include "session/class.h"
-#include "session/leave.h"
 #include "session/send.h"
 #include "session/session.h"
 #include "ud/ah.h"

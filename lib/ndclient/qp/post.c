@@ -238,7 +238,8 @@ nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const s
 		return st;
 	if (bytes > qp->adapter->info.path_mtu)
 		return ND_BUFFER_OVERFLOW;
-	return post_data(qp, op, wr, sge, n, how);
+	wr->data[0] = bytes;
+	return post_data(qp, op, wr, sge, n, how | ND_POST_SUMMED);
 }
 
 void

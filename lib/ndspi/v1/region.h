@@ -37,7 +37,7 @@ spi1_region_of(ND_MR_HANDLE handle)
 	return (struct spi1_region *)handle;
 }
 
-/* For an SGE; 0, which names no memory: the handle is NULL, or its memory is not registered. */
+/* 0: the handle is NULL, or its memory is not registered. */
 static inline uint32_t
 spi1_region_token(ND_MR_HANDLE handle)
 {

@@ -343,8 +343,8 @@ crowd_set(struct ndd_port *crowd, int protection)
 	cr_assert(eq(int, mprotect(crowd, CROWD * sizeof(*crowd), protection), 0));
 }
 
-/* Whoever has connections in thousands at a port, no other client's use of that port, or of one in
- * the same list, goes through them: it would end in a fault here. */
+/* However many connections one client has at a port, another client's use of that port, or of one
+ * in the same list, does not walk them: it would end in a fault here. */
 Test(ports, accepted_connections_of_others_are_not_looked_at)
 {
 	struct roce_cm_addr there = *at_port(7000);
