@@ -67,69 +67,60 @@ post_list(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 	return nd_post_request(qp, op, wr, sge, (uint32_t)n, how);
 }
 
-/* wr has context, address and token. */
+/* flags: legal ones alone. */
 BASE_INLINE nd_status
-post_buffers(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_buffer *from,
-	size_t n, uint32_t flags)
+post_buffers(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_buffer *from,
+	size_t n, uint64_t raddr, uint32_t rkey, uint32_t flags)
 {
+	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = raddr, .rkey = rkey};
 	const uint32_t how = nd_request_flags(flags) | ND_POST_SUMMED;
 	struct nd_sge sge;
 
 	if (base_unlikely(!list_is_plain(from, n)))
-		return post_list(qp, op, wr, from, n, how);
+		return post_list(qp, op, &wr, from, n, how);
 	sge = sge_of(from);
-	wr->data[0] = sge.bytes;
-	return nd_post_request(qp, op, wr, &sge, 1, how);
+	wr.data[0] = sge.bytes;
+	return nd_post_request(qp, op, &wr, &sge, 1, how);
 }
 
 nd_status
 nd_qp_send_buffers(
 	struct nd_qp *qp, void *context, const struct nd_buffer *list, size_t n, uint32_t flags)
 {
-	struct ndsh_swr wr = {.context = (uintptr_t)context};
-
 	if (base_unlikely(flags & ~SEND_FLAGS))
 		return ND_INVALID_PARAMETER_4;
-	return post_buffers(qp, NDSH_OP_SEND, &wr, list, n, flags & SEND_FLAGS);
+	return post_buffers(qp, NDSH_OP_SEND, context, list, n, 0, 0, flags);
 }
 
 nd_status
 nd_qp_send_and_invalidate_buffers(struct nd_qp *qp, void *context, const struct nd_buffer *list,
 	size_t n, uint32_t remote_token, uint32_t flags)
 {
-	struct ndsh_swr wr = {.context = (uintptr_t)context, .rkey = ntohl(remote_token)};
-
 	if (base_unlikely(flags & ~SEND_FLAGS))
 		return ND_INVALID_PARAMETER_4;
-	return post_buffers(qp, NDSH_OP_SEND_INV, &wr, list, n, flags & SEND_FLAGS);
+	return post_buffers(qp, NDSH_OP_SEND_INV, context, list, n, 0, ntohl(remote_token), flags);
 }
 
 nd_status
 nd_qp_write_buffers(struct nd_qp *qp, void *context, const struct nd_buffer *list, size_t n,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags)
 {
-	struct ndsh_swr wr = {.context = (uintptr_t)context,
-		.raddr = remote_address,
-		.rkey = ntohl(remote_token)};
-
 	if (base_unlikely(flags & ~TRANSFER_FLAGS))
 		return ND_INVALID_PARAMETER_6;
-	return post_buffers(qp, NDSH_OP_WRITE, &wr, list, n, flags & TRANSFER_FLAGS);
+	return post_buffers(
+		qp, NDSH_OP_WRITE, context, list, n, remote_address, ntohl(remote_token), flags);
 }
 
 nd_status
 nd_qp_read_buffers(struct nd_qp *qp, void *context, const struct nd_buffer *list, size_t n,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags)
 {
-	struct ndsh_swr wr = {.context = (uintptr_t)context,
-		.raddr = remote_address,
-		.rkey = ntohl(remote_token)};
-
 	if (base_unlikely(flags & ~TRANSFER_FLAGS))
 		return ND_INVALID_PARAMETER_6;
 	if (n > qp->adapter->info.max_read_sge && nd_post_check_connected(qp) == ND_SUCCESS)
 		return ND_DATA_OVERRUN; /* R-RW-07 */
-	return post_buffers(qp, NDSH_OP_READ, &wr, list, n, flags & TRANSFER_FLAGS);
+	return post_buffers(
+		qp, NDSH_OP_READ, context, list, n, remote_address, ntohl(remote_token), flags);
 }
 
 /* ---- receives ------------------------------------------------------------------------------ */
